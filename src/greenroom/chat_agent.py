@@ -132,7 +132,7 @@ class ChatAgent:
         attachments: list[Any] | None = None,
         approve: Approve | None = None,
     ) -> AsyncIterator[Chunk]:
-        """Say something; yields what the agent says as it says it, and the calls that wait for leave.
+        """Say something; yields what the agent says as it says it, and the calls that wait for approval.
 
         A session is a memory, and belongs to the agent that began it: an agent of another model, other instructions or
         other tools is refused it. `thread_id` is CoreAgent's name for the same; without either it is `self.session_id`.

@@ -45,7 +45,7 @@ class PermissionToolset(WrapperToolset[object]):
         return result
 
     async def _ask_permission(self, told: Json) -> bool:
-        """Wait for leave, however long. A client that cancels the turn answers so."""
+        """Wait for approval, however long. A client that cancels the turn answers so."""
         params = {"sessionId": self._session, "toolCall": {**told, "status": "pending"}, "options": _OPTIONS}
         try:
             answer = await asyncio.to_thread(self._wire.request, "session/request_permission", params)

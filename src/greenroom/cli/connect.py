@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         show_json({**told, "new_credential": agent is not None})
     else:
         done = "knows the hub now" if after != before else "knew the hub already"
-        print(f"{args.program} {done}: see {escape_line(place.file)}. Start it anew to take that up.")
+        print(f"{args.program} {done}: see {escape_line(place.file)}. Restart it to use the hub.")
     return 0
 
 

@@ -81,7 +81,7 @@ def _dump_json(value: dict[str, Any]) -> str:
 
 
 def _add_block(place: ConfigFile, text: str, entry: dict[str, Any]) -> str:
-    """TOML is not written anew, which would lose its comments: our part is a block at its end."""
+    """TOML is not rewritten, which would lose its comments: our part is a block at its end."""
     rest = _remove_block(text)
     try:
         known = tomllib.loads(rest).get(place.program.key, {})

@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _need_usable_hub(args: argparse.Namespace) -> list[str]:
-    """Refuse at once what would otherwise be tried for ever; the addresses over which nothing is encrypted."""
+    """Refuse at once what would otherwise be tried forever; the addresses over which nothing is encrypted."""
     from greenroom.node.hub_addresses import read_token
 
     if not args.join or not args.token_file:

@@ -69,7 +69,7 @@ def load_build() -> PageBuild:
 
 @lru_cache(maxsize=1)
 def _load_build(folder: Path, made_at: int) -> PageBuild:
-    """Looked at anew when it was made anew; the list of panels is written last."""
+    """Read again when it was rebuilt; the list of panels is written last."""
     files = {f"/{path.relative_to(folder).as_posix()}": path for path in folder.rglob("*") if path.is_file()}
     panels = frozenset(json.loads((folder / _PANELS).read_text()))
     return PageBuild(files, panels, files[f"/{_BUILD}"].read_text() if f"/{_BUILD}" in files else "")

@@ -8,7 +8,7 @@ import msgspec
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The exact call that waits for leave: all of it is bound by the digest, nothing else is."""
+    """The exact call that waits for approval: all of it is bound by the digest, nothing else is."""
 
     tool: str
     arguments: Any = None

@@ -98,7 +98,7 @@ class Ordered(msgspec.Struct, frozen=True, kw_only=True, tag="order", tag_field=
     credential: str | None = None
     """Its id, which the node tells again when the agent has begun with it."""
     good_for_s: float | None = None
-    """Of a person's approval: how long it may still be used, from when the hub sends it. None is for ever."""
+    """Of a person's approval: how long it may still be used, from when the hub sends it. None is forever."""
 
 
 class Watch(msgspec.Struct, frozen=True, kw_only=True, tag="watch", tag_field="op"):

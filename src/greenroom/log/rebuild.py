@@ -24,7 +24,7 @@ _MECHANISM = (
 
 
 class RebuildTx(WriteTx, Protocol):
-    """A transaction in which rows are made anew: each event's are put under its own seq."""
+    """A transaction in which rows are rebuilt: each event's are put under its own seq."""
 
     seq: int
     changed: dict[tuple[str, str], Change]
@@ -70,7 +70,7 @@ def build_projector(nouns: Iterable[Noun]) -> Callable[[Tx, Recorded], None]:
 
 
 def forget_rows(data: Path) -> None:
-    """Have the rows made anew at the next start; refused while a hub owns the data directory."""
+    """Rebuild the rows at the next start; refused while a hub owns the data directory."""
     path = need_database(data)
     lock = acquire_directory(data)
     try:

@@ -1,4 +1,4 @@
-"""The calls of an agent that wait for leave: what was approved is what may run, and nothing else."""
+"""The calls of an agent that wait for approval: what was approved is what may run, and nothing else."""
 
 import logging
 from pathlib import Path

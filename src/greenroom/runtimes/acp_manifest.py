@@ -102,6 +102,6 @@ class AcpManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     early_calls: bool = False
     """Whether calls are announced before their arguments are known."""
     late_arguments: bool = False
-    """Whether it can ask for leave before it tells the arguments of the call, which then follow at once."""
+    """Whether it can ask for permission before it tells the arguments of the call, which then follow at once."""
     unnamed_said: Literal["said", "notice"] = "said"
     """notice: words without a message id are the runtime's own, such as a warning, and not the agent's."""

@@ -1,4 +1,4 @@
-"""Conversations that people had with agents' own programs on this machine, for an agent of the hub to take up."""
+"""Conversations that people had with agents' own programs on this machine, for an agent of the hub to continue."""
 
 import heapq
 import json

@@ -1,4 +1,4 @@
-"""The hub's connections to registered MCP servers: held up, looked at for changed tools, and taken up again."""
+"""The hub's connections to registered MCP servers: kept open, checked for changed tools, and reopened."""
 
 import asyncio
 import hashlib
@@ -224,7 +224,7 @@ def _explain_error(error: BaseException) -> str:
 
 
 def need_secret(reference: str) -> str:
-    """The secret that a reference stands for; looked up anew each time, so that it can be changed."""
+    """The secret that a reference stands for; looked up each time, so that it can be changed."""
     kind, _, name = reference.partition(":")
     if kind == "env":
         value = os.environ.get(name)

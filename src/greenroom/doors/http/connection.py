@@ -1,6 +1,6 @@
 """One HTTP connection: the limits of what comes in before anybody is known, and how an answer is written.
 
-uvicorn waits for ever for a request that does not come, and keeps whatever is sent instead of one. An answer that is
+uvicorn waits forever for a request that does not come, and keeps whatever is sent instead of one. An answer that is
 whole is written in one piece, as most are; uvicorn writes the rest.
 """
 
@@ -104,7 +104,7 @@ class Connection(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """As uvicorn's, but for the time that a connection may be idle: its timer is not made anew for each request."""
+        """As uvicorn's, but for the time that a connection may be idle: its timer is not set for each request."""
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             return

@@ -54,7 +54,7 @@ class Credentials:
         self._hub = hub
         self._known: dict[tuple[str, ...], Principal] = {}
         self._shown: dict[tuple[bytes | None, bytes | None], tuple[Principal, str]] = {}
-        """Who it was that sent just these headers, if for ever."""
+        """Who it was that sent just these headers, if forever."""
         self._failures: dict[str, Bucket] = {}
         self._rates: dict[str, Bucket] = {}
         self._bytes = hub.byte_buckets

@@ -113,7 +113,7 @@ class RestThread(msgspec.Struct):
 
 
 class AgentNameCache:
-    """The names and emoji of agents, each looked up once: for one answer, or for ever if it hears of changes."""
+    """The names and emoji of agents, each looked up once: for one answer, or forever if it hears of changes."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows

@@ -77,7 +77,7 @@ class Feed:
         self._by_view[view.name].setdefault(key, {})[subscription] = None
 
     async def _answer(self, client: SyncClient, wish: Subscribe, view: View, key: str) -> int | None:
-        """Queue what the client lacks; returns the seq that it then has, or None when it must begin anew.
+        """Queue what the client lacks; returns the seq that it then has, or None when it must start over.
 
         It is read in a thread, because it may be much. What is committed meanwhile is read here, and nothing is
         awaited after that.

@@ -67,7 +67,7 @@ def register_agent(rows: Rows, command: RegisterAgent, context: Context) -> list
 def _register_again(
     rows: Rows, agent_id: str, command: RegisterAgent, ide: str, model: str, display_name: str | None
 ) -> list[Event]:
-    """The same credential is the same agent: it may describe itself anew, and it is never doubled."""
+    """The same credential is the same agent: it may update its description, and it is never duplicated."""
     found = rows.get(AGENTS, agent_id)
     if found is None:  # a credential made for an agent that has not shown itself yet
         return [

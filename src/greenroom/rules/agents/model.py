@@ -70,7 +70,7 @@ AGENTS = Table(
 
 
 class RegisterAgent(Command, frozen=True, kw_only=True):
-    """Register a new agent with a credential of its own, or describe anew the agent whose credential this is."""
+    """Register a new agent with a credential of its own, or update the agent whose credential this is."""
 
     agent_id: str
     credential_id: str

@@ -41,7 +41,7 @@ class RaiseAsk(Command, frozen=True, kw_only=True):
     """Who alone may answer; each has one vote. Taken from who operates only."""
     approvers: int = 1
     timeout_s: int | None = None
-    """How long it may wait; None is what the settings say for its kind and risk, 0 for ever."""
+    """How long it may wait; None is what the settings say for its kind and risk, 0 forever."""
 
 
 class AnswerAsk(Command, frozen=True, kw_only=True):

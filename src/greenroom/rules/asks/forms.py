@@ -12,7 +12,7 @@ _SCHEMA_BYTES = 65_536
 _MOST_PARTS = 128
 """Objects of a form's schema: each is compared with the whole schema of schemas."""
 _FORBIDDEN = ("$ref", "$dynamicRef", "pattern", "patternProperties")
-"""References reach out or around in circles, and a pattern can be made to take for ever."""
+"""References reach out or around in circles, and a pattern can be made to take forever."""
 _SECRET = re.compile(r"pass(word|wd|phrase)|secret|api[_ -]?key|(^|[_ -])token$", re.IGNORECASE)
 
 

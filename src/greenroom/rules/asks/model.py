@@ -139,7 +139,7 @@ class Ask(Row, frozen=True, kw_only=True):
     votes: list[Approval] = []
     """Who has chosen what in a poll."""
     deadline: int = 0
-    """When silence becomes refusal; 0 waits for ever."""
+    """When silence becomes refusal; 0 waits forever."""
     warn_at: int = 0
     warned: bool = False
     snoozed_until: int = 0

@@ -144,7 +144,7 @@ def is_over_time(ask: Ask, now: int) -> bool:
 
 
 def get_deadline_s(settings: Settings, kind: AskKind, risk: Risk) -> int:
-    """How long an ask may wait by the settings; 0 is for ever."""
+    """How long an ask may wait by the settings; 0 is forever."""
     times = dict(entry.split("=", 1) for entry in settings.ask_deadlines)
     return int(times.get(f"{kind}.{risk}", times.get(kind, ASK_KINDS[kind].deadline_s)))
 

@@ -15,7 +15,7 @@ MOST_STEPS = 10_000
 _FREE = 50
 _left: ContextVar[int] = ContextVar("steps_left")
 _MATCHES = compile_expression("text.matches(pattern)", ("text", "pattern"))
-"""The engine of expressions matches in linear time; Python's own can be made to try for ever."""
+"""The engine of expressions matches in linear time; Python's own can be made to try forever."""
 
 
 class TooManySteps(Exception):

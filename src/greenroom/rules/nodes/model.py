@@ -17,7 +17,7 @@ class Node(Row, frozen=True, kw_only=True):
     epoch: int = 0
     """Counts its connections: what comes over an older one is refused."""
     boot: str = ""
-    """Changes when the node's program is started anew: what ran before is gone then."""
+    """Changes when the node's program restarts: what ran before is gone then."""
     taken: int = 0
     labels: list[str] = []
     capacity: int = 0

@@ -43,7 +43,7 @@ DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 OUTSIDE_PROFILE = "external"
 """What rules call the profile of an agent that came from outside."""
 _LONGEST = 20_000
-"""A longer text is not searched by a pattern: that could take for ever."""
+"""A longer text is not searched by a pattern: that could take forever."""
 _MOST_PATTERNS = 500
 _LONGEST_PATTERN = 1000
 _MOST_WORDS = 400

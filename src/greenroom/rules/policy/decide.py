@@ -66,7 +66,7 @@ def put_rule(rows: Rows, command: PutRule, context: Context) -> list[Event]:
 
 
 def _place_rule(rows: Rows, command: PutRule) -> list[Event]:
-    """The rule in a place of its own; where there is none left, the rules are set apart anew."""
+    """The rule in a place of its own; where there is none left, the rules are renumbered."""
     put = RulePut(name=command.name, place=compute_last_place(rows), rule=command.rule, source=command.source)
     if not command.before:
         return [put]

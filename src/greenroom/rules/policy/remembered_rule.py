@@ -121,7 +121,7 @@ def build_remembered_rule(past: Judgement, decision: Decision, choice: RuleChoic
 
 
 def need_seen_risk(past: Judgement, decision: Decision, choice: RuleChoice) -> None:
-    """Refuse to allow calls of high risk for ever after by a choice that does not name the risk."""
+    """Refuse to allow calls of high risk forever by a choice that does not name the risk."""
     if decision == "allow" and past.verdict.risk == "high" and choice.risk != "high":
         raise Refused(
             "risk_not_named",

@@ -63,7 +63,7 @@ class Suggestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def try_rule(rows: Rows, rule: Rule | None, name: str | None, last: int, *, is_all: bool) -> RuleTrial:
-    """Judge the last calls anew with a rule added, or in the place of the one that has its name."""
+    """Judge the last calls again with a rule added, or in the place of the one that has its name."""
     kept = find_rules(rows)
     if rule is not None:
         own = KeptRule(name=name or TRIED, place=0, rule=rule, source="api", changed_at=0, by="")
@@ -142,7 +142,7 @@ def find_suggestions(rows: Rows, least: int = 3) -> list[Suggestion]:
         if judge_by_rules(rows, book, options, newest.wanted, newest.at).decision != "ask":
             continue  # a rule answers it already
         if newest.answer == "approve" and newest.verdict.risk == "high":
-            continue  # what has high risk is allowed for ever only by whoever looks at it
+            continue  # what has high risk is allowed forever only by whoever looks at it
         decision: Decision = "allow" if newest.answer == "approve" else "deny"
         name, rule = _build_narrowest_rule(newest, decision)
         if any(_build_narrowest_rule(past, decision)[1].directories != rule.directories for past in several):

@@ -6,7 +6,7 @@ from greenroom.log.model import Event, Project, Recorded, Tx
 
 
 class PermissionWanted(Event, frozen=True, kw_only=True):
-    """A call waited for leave, or a question for words."""
+    """A call waited for approval, or a question for words."""
 
     permission_id: str
     run_id: str

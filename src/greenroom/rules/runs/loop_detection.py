@@ -26,7 +26,7 @@ def hash_repeated_call(tool: str, given: Any) -> str:
 
 
 def pause_if_looping(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
-    """A call has begun. What waits for leave each time is left to the judge, who counts it too."""
+    """A call has begun. What waits for approval each time is left to the judge, who counts it too."""
     options, tool = get_state(rows).options, str(heard.get("tool") or "")
     digest = hash_repeated_call(tool, heard.get("input"))
     if not digest or options.loop_times <= 0 or run.status != "running" or run.node_id is None:

@@ -23,7 +23,7 @@ from greenroom.rules.threads.queries import get_present_thread
 
 
 class RequestPermission(Command, frozen=True, kw_only=True):
-    """Ask the gate for leave for one call. The same wish finds the same ask until its answer was taken."""
+    """Ask the gate for approval of one call. The same wish finds the same ask until its answer was taken."""
 
     ask_id: str
     tool: str

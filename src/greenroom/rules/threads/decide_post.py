@@ -222,7 +222,7 @@ def _need_content(content: str, size: int, context: Context) -> None:
 
 
 def need_no_secret(text: str, settings: Settings, code: str = "content_blocked", what: str = "message") -> None:
-    """Refuse a text that would keep a secret for ever."""
+    """Refuse a text that would keep a secret forever."""
     secret = find_secret(text) if settings.content_filter else None
     if secret is not None:
         sentence = f"The {what} seems to hold a secret ({secret}): take it out and try again."

@@ -72,7 +72,7 @@ class MessagePosted(Event, frozen=True, kw_only=True):
 
 
 class PostRefused(Event, frozen=True, kw_only=True):
-    """A post did not fit the sync rules: the member's reply tokens in the thread are void and it must read anew."""
+    """A post did not fit the sync rules: the member's reply tokens in the thread are void and it must read again."""
 
     refusal: ClassVar[bool] = True
     thread_id: str

@@ -1,4 +1,4 @@
-"""The content filter: what looks like a secret is refused before it is kept for ever."""
+"""The content filter: what looks like a secret is refused before it is kept forever."""
 
 from greenroom.rules.access.secrets import find_likely_patterns
 

@@ -1,4 +1,4 @@
-"""The rules by which runs of workflows are told things, paused, changed, ended and taken up again."""
+"""The rules by which runs of workflows are told things, paused, changed, ended and resumed."""
 
 import msgspec
 

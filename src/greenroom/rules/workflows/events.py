@@ -247,7 +247,7 @@ class WorkflowTainted(Event, frozen=True, kw_only=True):
 
 
 class WorkflowRetried(Event, frozen=True, kw_only=True):
-    """A run is taken up again from a step on; what was finished before it is kept."""
+    """A run is retried from a step on; what was finished before it is kept."""
 
     privileged: ClassVar[bool] = True
     run_id: str

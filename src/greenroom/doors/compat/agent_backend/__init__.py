@@ -1,1 +1,1 @@
-"""agent_backend's clients: a chat with an agent whose calls wait for leave inside the conversation."""
+"""agent_backend's clients: a chat with an agent whose calls wait for approval inside the conversation."""

@@ -105,7 +105,7 @@ class BackendSession:
         return issued.thread_id
 
     def find_open_asks(self) -> list[Ask]:
-        """The calls that wait for leave, oldest first."""
+        """The calls that wait for approval, oldest first."""
         agent = self.get_agent()
         if agent is None:
             return []
@@ -113,7 +113,7 @@ class BackendSession:
         return [ask for ask in found if ask.kind == "permission"]
 
     async def decide(self, by: Principal, ask_id: str, approved: bool, words: str = "") -> Ask:
-        """Answer a call of this session that waits for leave; one of another is not there."""
+        """Answer a call of this session that waits for approval; one of another is not there."""
         ask, agent = self._rows.get(ASKS, ask_id), self.get_agent()
         if ask is None or agent is None or ask.agent_id != agent.id or ask.kind != "permission":
             raise Refused("ask_not_found", "No call of this session waits under that id.", "not_found")
@@ -166,7 +166,7 @@ class BackendSession:
         return next((ask for ask in asks if _read_permission(ask) == wanted), None)
 
     def build_request(self, ask: Ask) -> Json:
-        """A call that waits for leave, for a client that is now sent it."""
+        """A call that waits for approval, for a client that is now sent it."""
         self._shown.note(self.id, ask)
         return build_permission_request(self.id, ask)
 
@@ -200,7 +200,7 @@ def _read_permission(ask: Ask) -> tuple[str | None, str, Any]:
 
 
 def build_permission_request(session_id: str, ask: Ask) -> Json:
-    """A call that waits for leave; the hub's own words come first, from the bytes that will run."""
+    """A call that waits for approval; the hub's own words come first, from the bytes that will run."""
     subject = ask.subject
     return {
         "session_id": session_id,

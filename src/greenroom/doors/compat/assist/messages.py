@@ -55,7 +55,7 @@ def get_ask(rows: Rows, by: Principal, request_id: str) -> Ask | None:
 
 
 def is_for(rows: Rows, by: Principal, ask: Ask) -> bool:
-    """Whether the people of a room are asked. Who shares their token with an agent is not asked for leave."""
+    """Whether the people of a room are asked. Who shares their token with an agent is not asked for permission."""
     if by.room is None or not (by.room in find_rooms(ask) or is_named(by, ask)):
         return False
     return may_see_ask(rows, by, ask) and (ASK_KINDS[ask.kind].in_words or "ask" not in by.rights)
@@ -151,7 +151,7 @@ def build_report_request(ask: Ask) -> WorkReportRequest:
 
 
 def _build_question_text(ask: Ask) -> str:
-    """What is asked; of a call that waits for leave every byte of it."""
+    """What is asked; of a call that waits for approval every byte of it."""
     words = ask.text or ask.title
     if ask.subject is None:
         return words

@@ -279,7 +279,7 @@ def _build_cancelled_message(ask: Ask, family: str | None) -> WebsocketMessage:
 
 
 def choose_verdict(ask: Ask, words: str, is_error: bool) -> AnswerVerdict:
-    """What a reply means. A call that waits for leave runs by one word alone; all other words refuse it."""
+    """What a reply means. A call that waits for approval runs by one word alone; all other words refuse it."""
     if is_error:
         return "deny"
     if ASK_KINDS[ask.kind].in_words:

@@ -59,7 +59,7 @@ class Registered(msgspec.Struct, frozen=True):
 
 
 async def register_agent(call: McpCall[Any], ide: str, model: str, called: str | None = None) -> Registered:
-    """Register a new agent; with a token of its own the caller is an agent already, and describes itself anew.
+    """Register a new agent; with a token of its own the caller is an agent already, and updates its description.
 
     `called` is the name that it is shown under if it says none.
     """

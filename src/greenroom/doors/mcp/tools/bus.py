@@ -95,7 +95,7 @@ async def bus_connect(call: McpCall[ConnectArgs]) -> Any:
 
 
 async def _resolve_identity(call: McpCall[ConnectArgs]) -> tuple[Principal, Registered]:
-    """Who connects: an agent that is known already is taken up again, anybody else is registered."""
+    """Who connects: an agent that is known already is resumed, anybody else is registered."""
     args, by = call.args, call.by
     known = get_agent(call.hub.rows, by.agent_id) if by.agent_id else None
     if args.agent_id or args.token or (known and not _has_new_description(args, known)):

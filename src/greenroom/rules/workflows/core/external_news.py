@@ -11,7 +11,7 @@ from greenroom.rules.workflows.model import StepWait, WorkflowStep
 
 _DEFAULTS = {"run": "go", "skip": "skip", "abort": "stop"}
 MOST_CRASHES = 5
-"""How often an attempt is taken up again after crashes before a person is asked."""
+"""How often an attempt is resumed after crashes before a person is asked."""
 
 
 def handle_due(course: Transition, news: Due) -> None:
@@ -60,7 +60,7 @@ def handle_answer(course: Transition, news: Answered) -> None:
 
 
 def ask_again(course: Transition, news: AskAgain) -> None:
-    """People agree to what will be done, and not to what it was before: they are asked anew."""
+    """People agree to what will be done, and not to what it was before: they are asked again."""
     step = course.board.step(news.step)
     if step is not None and step.waits_for_leave:
         abandon(course, step, "the step was changed, and is asked about anew")

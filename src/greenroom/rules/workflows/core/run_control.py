@@ -1,4 +1,4 @@
-"""How a run is paused, stopped, taken back, taken up again, and brought to its end."""
+"""How a run is paused, stopped, rolled back, retried, and brought to its end."""
 
 from typing import Any
 

@@ -109,7 +109,7 @@ def start_step(course: Transition, step_id: str, _: Any) -> None:
 
 
 def _find_kept(course: Transition, fan: WorkflowStep, items: list[Any]) -> list[int]:
-    """The items of a fan-out that is taken up again which were completed, and are the same as then."""
+    """The items of a fan-out that is retried which were completed, and are the same as then."""
     before = [course.step(build_item_id(fan.id, index)) for index in range(min(fan.total, len(items)))]
     return [at for at, one in enumerate(before) if one.status == "completed" and one.item == items[at]]
 

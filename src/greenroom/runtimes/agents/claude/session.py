@@ -51,10 +51,10 @@ class ClaudeRequest(msgspec.Struct):
 
 
 class ClaudeTurn(msgspec.Struct):
-    """From a prompt until all that was said to the agent has been taken up and answered."""
+    """From a prompt until all that was said to the agent has been read and answered."""
 
     waiting: set[str] = set()
-    """The messages that Claude Code has not taken up yet."""
+    """The messages that Claude Code has not read yet."""
     is_cancelled: bool = False
 
 
@@ -201,7 +201,7 @@ class ClaudeSession:
             self._line.do(self._interrupt())
 
     def _handle_result(self, result: Json) -> None:
-        """A result ends the turn, unless it is about something else than what still waits to be taken up."""
+        """A result ends the turn, unless it is about something else than what is still unread."""
         turn = self._turn
         if turn is None or (self._tells_progress and turn.waiting):
             return

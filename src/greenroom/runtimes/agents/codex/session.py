@@ -20,7 +20,7 @@ _METHOD_NOT_FOUND = -32601
 
 
 class CodexTurn(msgspec.Struct):
-    """From a prompt until all that was said to the agent has been taken up and answered."""
+    """From a prompt until all that was said to the agent has been read and answered."""
 
     request: int = 0
     """The request that began it, or joined one of a person's; its answer tells the turn's id."""
@@ -53,7 +53,7 @@ class CodexSession:
         self._steering: dict[int, Json] = {}
         """What is said into the turn and not accepted yet, by request."""
         self._tells_progress = False
-        """Whether it tells by our ids what it takes up."""
+        """Whether it tells by our ids what it reads."""
         self._line = JsonLines(process, self._handle_message, self._ears, lines)
 
     async def request(self, method: str, params: Json) -> Json:

@@ -10,7 +10,7 @@ _LONGEST_MS = 60_000
 
 
 def get_retry_end(status: Json, now_ms: int) -> TurnEnded | None:
-    """How a turn ends whose model call OpenCode would repeat for ever; None while it may still succeed.
+    """How a turn ends whose model call OpenCode would repeat forever; None while it may still succeed.
 
     A far time for the next try comes from the model's API: then the account is used up until then.
     """

@@ -46,7 +46,7 @@ class OpencodeServer:
         return msgspec.json.decode(answer.content) if answer.content else None
 
     async def wait_until_healthy(self) -> None:
-        """Wait until it answers: a request that comes while it starts may hang for ever, so each gets little time."""
+        """Wait until it answers: a request that comes while it starts may hang forever, so each gets little time."""
         while True:
             with contextlib.suppress(httpx2.TransportError):
                 if (await self._http.get("/global/health", timeout=_TRY_S)).status_code == 200:

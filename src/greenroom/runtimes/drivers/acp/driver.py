@@ -1,4 +1,4 @@
-"""Opens sessions of ACP agents: starts the process, shakes hands, makes or takes up a session, sets it up."""
+"""Opens sessions of ACP agents: starts the process, shakes hands, creates or resumes a session, sets it up."""
 
 import asyncio
 import glob

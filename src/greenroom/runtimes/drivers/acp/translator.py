@@ -209,7 +209,7 @@ def find_options(params: Json) -> list[Json]:
 def choose_option(options: list[Json], decision: str, text: str = "") -> str | None:
     """The option that says this, by its kind; None when nothing but withdrawing says it.
 
-    A yes is never a yes for ever, which would take later calls away from whoever decides.
+    A yes is never a yes forever, which would take later calls away from whoever decides.
     """
     if decision == "allow":
         named = [option for option in options if option.get("kind") == _CHOICE and option.get("name") == text]
