@@ -35,10 +35,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.timeout(TEST_LIMIT_S))
     if "clis" in config.option.markexpr:
         return
-    wanted = [item for item in items if item.get_closest_marker("clis") is None]
-    if len(wanted) < len(items):
-        config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
-        items[:] = wanted
+    left_out = [item for item in items if item.get_closest_marker("clis") is not None]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item.get_closest_marker("clis") is None]
 
 
 @pytest.fixture
