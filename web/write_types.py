@@ -1,4 +1,4 @@
-"""Writes the page's types from the Python source: the rows of the sync socket, and what REST takes and gives.
+"""Writes the page's types and calls from the Python source: rows of the sync socket, what REST takes and gives, verbs.
 
 Run it as `.venv/bin/python web/write_types.py`; a test sees that the files are up to date.
 """
@@ -15,11 +15,13 @@ import msgspec
 
 from greenroom.app import open_hub
 from greenroom.doors import router
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.rest.openapi import describe_api
 from greenroom.link.ask_kinds import ASK_KINDS, AskKindInfo
-from greenroom.rules.registry import NOUNS
+from greenroom.rules.registry import NOUNS, VERBS
 from greenroom.rules.runs.model import LIVE
+from greenroom.rules.verb import Verb
 from greenroom.services.connections import Connections
 from greenroom.settings import Settings
 
@@ -31,7 +33,8 @@ _HEAD = "// Written by web/write_types.py from the Python source: change it ther
 
 def written() -> dict[Path, str]:
     """Every file that this writes, with its text."""
-    return {API / "rows.ts": rows(), API / "types.ts": rest()}
+    endpoints = asyncio.run(_endpoints())
+    return {API / "rows.ts": rows(), API / "types.ts": rest(endpoints), API / "verbs.ts": verbs(endpoints)}
 
 
 def rows() -> str:
@@ -49,13 +52,40 @@ def rows() -> str:
     )
 
 
-def rest() -> str:
+def rest(endpoints: list[Endpoint]) -> str:
     """What REST takes and gives."""
-    document = describe_api(asyncio.run(_endpoints()))
+    document = describe_api(endpoints)
     return _HEAD + _interfaces(document["components"]["schemas"])
 
 
-async def _endpoints() -> list[Any]:
+def verbs(endpoints: list[Endpoint]) -> str:
+    """A typed call for each verb that the page sends with what is in the path and the body."""
+    declared = {(one.method, one.path): one for one in endpoints}
+    calls, names = [], set()
+    for verb in sorted(VERBS, key=lambda verb: verb.command.__name__):
+        endpoint = declared[verb.method, verb.path]
+        answer = endpoint.answer.__name__ if endpoint.answer else "void"
+        given = f", body: {endpoint.body.__name__}" if endpoint.body else ""
+        names |= {answer, endpoint.body.__name__ if endpoint.body else "void"}
+        path = re.sub(r"{\w+}", "${encodeURIComponent(id)}", verb.path)
+        sent = ", body" if endpoint.body else ", {}" if verb.method == "POST" else ""
+        calls.append(
+            f"/** {verb.says}. */\nexport const {_call_name(verb)} = (id: string{given}): Promise<{answer}> =>"
+            f" call('{verb.method}', `{path}`{sent})\n"
+        )
+    imported = ", ".join(sorted(names - {"void"}))
+    return f"{_HEAD}import type {{ {imported} }} from './types'\nimport {{ call }} from './http'\n\n" + "\n".join(calls)
+
+
+def _call_name(verb: Verb) -> str:
+    """The command's name; of a command with two verbs, the verb and the noun."""
+    name = verb.command.__name__
+    if verb.sets and verb.method == "POST":
+        name = verb.path.rpartition("/")[2].title() + re.findall("[A-Z][a-z]+", name)[-1]
+    return name[0].lower() + name[1:]
+
+
+async def _endpoints() -> list[Endpoint]:
     with tempfile.TemporaryDirectory() as folder:
         async with (
             open_hub(Path(folder), Settings()) as hub,

@@ -12,6 +12,8 @@ from greenroom.cli.arg_parser import add_limit_option, parse_count
 from greenroom.cli.client import add_data_option, add_json_option, add_options, open_client
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.terminal import escape_line, format_age, say, show_json, show_table
+from greenroom.cli.verbs import add_verbs
+from greenroom.rules.runs.verbs import AGENT_PROCESS_VERBS
 from greenroom.runtimes.agents import AGENTS
 
 _STATES = ("starting", "busy", "idle", "asleep", "online", "away", "invitable")
@@ -58,16 +60,7 @@ def add_to(verbs: Any) -> None:
     add_options(kick)
     kick.add_argument("id", metavar="ID", type=build_id_type("agt"))
     kick.set_defaults(run=run_kick)
-    stop = inner.add_parser(
-        "stop",
-        help="end the process of a kept agent; you can call it again",
-        epilog="example: greenroom agent stop reviewer",
-    )
-    add_options(stop)
-    stop.add_argument(
-        "name", metavar="NAME", type=build_id_type("agt"), help="the name that it is kept under, or its id"
-    )
-    stop.set_defaults(run=run_stop)
+    add_verbs(inner, AGENT_PROCESS_VERBS)
     sessions = inner.add_parser(
         "sessions",
         help=f"conversations with {_KEEPERS} that you can continue",
@@ -147,12 +140,6 @@ def run_register(args: argparse.Namespace) -> int:
     say(f"{escape_line(answer['display_name'])} is registered as {escape_line(answer['agent_id'])}.")
     if answer["token"] not in (None, client.token):
         print(answer["token"])
-    return 0
-
-
-def run_stop(args: argparse.Namespace) -> int:
-    answer = open_client(args).post("agents", args.name, "stop")
-    show_json(answer) if args.json else print(f"{escape_line(answer['name'])} is {escape_line(answer['process'])}.")
     return 0
 
 

@@ -4,9 +4,11 @@ import argparse
 from typing import Any
 
 from greenroom.cli.client import add_options, open_client
-from greenroom.cli.ids import build_id_type
 from greenroom.cli.terminal import escape_line, say, show_json, show_table
 from greenroom.cli.token import need_new_file, write_private
+from greenroom.cli.verbs import add_verbs
+from greenroom.rules.nodes.verbs import NODE_VERBS
+from greenroom.rules.runs.verbs import NODE_REMOVAL_VERBS
 
 
 def add_to(verbs: Any) -> None:
@@ -26,31 +28,7 @@ def add_to(verbs: Any) -> None:
     add.add_argument("name", metavar="NAME", help="the name of the node")
     add.add_argument("--out", metavar="FILE", help="write the token to a new file that only you can read")
     add.set_defaults(run=run_add)
-    drain = verbs.add_parser(
-        "drain",
-        help="give a node no new agents; it keeps the ones that it has",
-        description=(
-            "Give a node no new agents. It keeps the ones that it has, so that you can stop it without losing work."
-        ),
-        epilog="example: greenroom node drain desk",
-    )
-    undrain = verbs.add_parser(
-        "undrain", help="give a node new agents again", epilog="example: greenroom node undrain desk"
-    )
-    remove = verbs.add_parser(
-        "remove",
-        help="remove a node and revoke its credential",
-        description=(
-            "Remove a node and revoke its credential. Refused while the node has agents, unless you pass "
-            "--force: then their runs fail, and the node's program ends them and itself."
-        ),
-        epilog="example: greenroom node remove desk",
-    )
-    remove.add_argument("--force", action="store_true", help="remove it although it has agents")
-    for parser, run in ((drain, run_drain), (undrain, run_undrain), (remove, run_remove)):
-        add_options(parser)
-        parser.add_argument("node", metavar="NODE", type=build_id_type("node"), help="its name or id")
-        parser.set_defaults(run=run)
+    add_verbs(verbs, (*NODE_VERBS, *NODE_REMOVAL_VERBS))
 
 
 def run_list(args: argparse.Namespace) -> int:
@@ -92,22 +70,4 @@ def run_add(args: argparse.Namespace) -> int:
             f"  greenroom node --join {escape_line(client.url)} "
             f"--token-file {escape_line(out.name if out else 'FILE')}{escape_line(pin)}"
         )
-    return 0
-
-
-def run_drain(args: argparse.Namespace) -> int:
-    node = open_client(args).post("nodes", args.node, "drain")
-    show_json(node) if args.json else print(f"{escape_line(node['name'])} keeps its agents and gets no others.")
-    return 0
-
-
-def run_undrain(args: argparse.Namespace) -> int:
-    node = open_client(args).post("nodes", args.node, "undrain")
-    show_json(node) if args.json else print(f"{escape_line(node['name'])} gets agents again.")
-    return 0
-
-
-def run_remove(args: argparse.Namespace) -> int:
-    open_client(args).delete("nodes", args.node, force=str(args.force).lower())
-    show_json({"removed": args.node}) if args.json else print(f"{escape_line(args.node)} is removed.")
     return 0

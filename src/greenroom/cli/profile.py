@@ -9,7 +9,9 @@ from typing import Any
 
 from greenroom.cli.client import add_options, open_client
 from greenroom.cli.terminal import escape_line, explain_error, say, show_json, show_table
+from greenroom.cli.verbs import add_verbs
 from greenroom.errors import Refused
+from greenroom.rules.agents.verbs import PROFILE_VERBS
 
 
 def add_to(verbs: Any) -> None:
@@ -30,8 +32,7 @@ def add_to(verbs: Any) -> None:
     put = add("put", run_put, "create or replace a profile from a TOML or JSON file", "put reviewer reviewer.toml")
     put.add_argument("name", metavar="NAME")
     put.add_argument("file", metavar="FILE")
-    delete = add("delete", run_delete, "remove a profile", "delete reviewer")
-    delete.add_argument("name", metavar="NAME")
+    add_verbs(inner, PROFILE_VERBS)
     bring = add("import", run_import, "import all profiles of a bundle, or none", "import team.toml")
     bring.add_argument("file", metavar="FILE")
     export = add("export", run_export, "write profiles into one file, .json or .toml", "export team.toml reviewer")
@@ -113,12 +114,6 @@ def run_put(args: argparse.Namespace) -> int:
     fields = _read_bundle(args.file)
     bundle = fields.get("profiles")
     return _import_profiles(args, {args.name: bundle.get(args.name, fields) if isinstance(bundle, dict) else fields})
-
-
-def run_delete(args: argparse.Namespace) -> int:
-    open_client(args).delete("profiles", args.name)
-    show_json({"deleted": args.name}) if args.json else print(f"{escape_line(args.name)} is removed.")
-    return 0
 
 
 def run_import(args: argparse.Namespace) -> int:

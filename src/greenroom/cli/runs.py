@@ -24,7 +24,9 @@ from greenroom.cli.terminal import (
     show_table,
     truncate_text,
 )
+from greenroom.cli.verbs import add_verbs
 from greenroom.errors import Refused
+from greenroom.rules.runs.verbs import RUN_VERBS
 
 _PROMPT = 50
 _PAGE = 200
@@ -46,7 +48,6 @@ def add_to(verbs: Any) -> None:
         ("diff", "show what a run changed in its worktree", run_diff, "greenroom runs diff run_01m7..."),
         ("follow", "show a run live until it ends", run_follow, "greenroom runs follow run_01m7..."),
         ("cancel", "cancel a run and all runs below it", run_cancel, "greenroom runs cancel run_01m7..."),
-        ("steer", "send a message to a working agent", run_steer, "greenroom runs steer run_01m7... 'use tabs'"),
         ("resume", "resume an interrupted run", run_resume, "greenroom runs resume run_01m7..."),
         (
             "continue",
@@ -69,8 +70,6 @@ def add_to(verbs: Any) -> None:
                 "--cascade", action="store_true", help="also cancel all runs that it started (the default)"
             )
             how.add_argument("--only", action="store_true", help="do not cancel the runs that it started")
-        if name == "steer":
-            one.add_argument("text", metavar="TEXT")
         if name == "continue":
             one.add_argument("prompt", metavar="PROMPT", help="the task; - reads it from standard input")
             how = one.add_mutually_exclusive_group()
@@ -81,6 +80,7 @@ def add_to(verbs: Any) -> None:
             one.add_argument("--tokens", type=parse_count, metavar="N")
             one.add_argument("--cost", type=parse_amount, metavar="USD")
         one.set_defaults(run=run)
+    add_verbs(inner, RUN_VERBS)
 
 
 def run_list(args: argparse.Namespace) -> int:
@@ -196,12 +196,6 @@ def run_follow(args: argparse.Namespace) -> int:
 def run_cancel(args: argparse.Namespace) -> int:
     run = open_client(args).post("runs", args.id, "cancel", body={"cascade": not args.only})
     show_json(run) if args.json else print(f"{run['id']} is {run['status']}")
-    return 0
-
-
-def run_steer(args: argparse.Namespace) -> int:
-    run = open_client(args).post("runs", args.id, "steer", body={"text": args.text})
-    show_json(run) if args.json else print("said")
     return 0
 
 

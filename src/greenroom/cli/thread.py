@@ -19,7 +19,9 @@ from greenroom.cli.terminal import (
     show_message,
     show_table,
 )
+from greenroom.cli.verbs import add_verbs
 from greenroom.errors import Refused
+from greenroom.rules.threads.verbs import THREAD_VERBS
 
 _WAIT_S = 300.0
 _SLACK_S = 15.0
@@ -78,6 +80,7 @@ def add_to(verbs: Any) -> None:
     )
     export.add_argument("--out", metavar="FILE", help="write to a new file")
     export.set_defaults(run=run_export)
+    add_verbs(inner, THREAD_VERBS)
 
 
 def _add_thread_verb(inner: Any, name: str, help: str, example: str) -> argparse.ArgumentParser:

@@ -9,8 +9,10 @@ from typing import Any
 from greenroom.cli.arg_parser import parse_count
 from greenroom.cli.client import HubClient, add_options, open_client
 from greenroom.cli.terminal import escape_line, escape_lines, say, show_json, show_table
+from greenroom.cli.verbs import add_verbs
 from greenroom.errors import Refused
 from greenroom.link.ask_kinds import RISKS
+from greenroom.rules.servers.verbs import SERVER_VERBS
 
 
 def add_to(verbs: Any) -> None:
@@ -63,11 +65,7 @@ def add_to(verbs: Any) -> None:
         "tools", metavar="TOOL", nargs="*", help="the tools (default: all that are held, after showing them)"
     )
     accept.add_argument("--yes", action="store_true", help="accept all without confirmation")
-    hold = add("hold", run_hold, "hide tools from agents", "hold files delete_file")
-    hold.add_argument("name", metavar="SERVER")
-    hold.add_argument("tools", metavar="TOOL", nargs="+")
-    remove = add("remove", run_remove, "remove a server", "remove files")
-    remove.add_argument("name", metavar="SERVER")
+    add_verbs(inner, SERVER_VERBS)
 
 
 def run_add(args: argparse.Namespace) -> int:
@@ -191,18 +189,6 @@ def _is_yes(count: int) -> bool:
         return input(f"Accept these {count} tools? [y/N] ").strip().lower() in ("y", "yes")
     except EOFError:
         raise Refused("unseen", "Nobody is here to say yes: name the tools, or write --yes.") from None
-
-
-def run_hold(args: argparse.Namespace) -> int:
-    shown = open_client(args).post("servers", args.name, "hold", body={"tools": args.tools})
-    show_json(shown) if args.json else print(f"Held: {escape_line(', '.join(args.tools))}")
-    return 0
-
-
-def run_remove(args: argparse.Namespace) -> int:
-    open_client(args).delete("servers", args.name)
-    show_json({"removed": args.name}) if args.json else print(f"{escape_line(args.name)} is removed.")
-    return 0
 
 
 def _need_server(client: HubClient, name: str) -> dict[str, Any]:

@@ -1,17 +1,27 @@
-"""All nouns that the log is composed of, lowest first; apart from the doors, so that tools on the log start quickly."""
+"""All nouns that the log is composed of, lowest first, and all verbs; apart from the doors: tools start quickly."""
 
 from greenroom.log.model import Noun
 from greenroom.rules.access.project import ACCESS
 from greenroom.rules.agents.project import AGENTS_NOUN
+from greenroom.rules.agents.verbs import PROFILE_VERBS
 from greenroom.rules.asks.project import ASKS_NOUN
+from greenroom.rules.asks.verbs import ASK_VERBS
 from greenroom.rules.channels.project import NOTIFY_NOUN
+from greenroom.rules.channels.verbs import CHANNEL_VERBS
 from greenroom.rules.clock.project import CLOCK_NOUN
 from greenroom.rules.nodes.project import NODES_NOUN
+from greenroom.rules.nodes.verbs import NODE_VERBS
 from greenroom.rules.policy.project import POLICY_NOUN
+from greenroom.rules.policy.verbs import POLICY_VERBS
 from greenroom.rules.runs.project import RUNS_NOUN
+from greenroom.rules.runs.verbs import AGENT_PROCESS_VERBS, NODE_REMOVAL_VERBS, RUN_VERBS
 from greenroom.rules.servers.project import SERVERS_NOUN
+from greenroom.rules.servers.verbs import SERVER_VERBS
 from greenroom.rules.threads.project import THREADS_NOUN
+from greenroom.rules.threads.verbs import TEMPLATE_VERBS, THREAD_VERBS
+from greenroom.rules.verb import Verb
 from greenroom.rules.workflows.project import WORKFLOWS_NOUN
+from greenroom.rules.workflows.verbs import TRIGGER_VERBS, WORKFLOW_VERBS
 
 NOUNS: tuple[Noun, ...] = (
     ACCESS,
@@ -25,4 +35,20 @@ NOUNS: tuple[Noun, ...] = (
     ASKS_NOUN,
     RUNS_NOUN,
     WORKFLOWS_NOUN,
+)
+
+VERBS: tuple[Verb, ...] = (
+    *CHANNEL_VERBS,
+    *NODE_VERBS,
+    *NODE_REMOVAL_VERBS,
+    *PROFILE_VERBS,
+    *AGENT_PROCESS_VERBS,
+    *THREAD_VERBS,
+    *TEMPLATE_VERBS,
+    *SERVER_VERBS,
+    *POLICY_VERBS,
+    *ASK_VERBS,
+    *RUN_VERBS,
+    *WORKFLOW_VERBS,
+    *TRIGGER_VERBS,
 )

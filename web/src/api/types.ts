@@ -1,6 +1,6 @@
 // Written by web/write_types.py from the Python source: change it there.
 
-export interface AbortBody {
+export interface AbortWorkflowBody {
   reason?: string
   rollback?: boolean
 }
@@ -78,7 +78,7 @@ export interface AgentSkill {
   examples?: string[]
 }
 
-export interface Amendment {
+export interface AmendStepBody {
   step: string
   changes: Record<string, unknown>
 }
@@ -294,7 +294,7 @@ export interface CallRequest {
   risk?: "high" | "low" | "medium" | null
 }
 
-export interface CancelBody {
+export interface CancelRunBody {
   cascade?: boolean
   reason?: string
 }
@@ -397,7 +397,7 @@ export interface DecisionTaken {
   decided_at?: string | null
 }
 
-export interface DelegateBody {
+export interface DelegateAskBody {
   to: string
 }
 
@@ -435,7 +435,7 @@ export interface Error {
   code: string
 }
 
-export interface ExtendBody {
+export interface ExtendRunBody {
   timeout_s?: number | null
   max_tokens?: number | null
   max_cost_usd?: number | null
@@ -950,11 +950,6 @@ export interface NewReceiver {
   name?: string
 }
 
-export interface NewRule {
-  rule: Rule
-  before?: string | null
-}
-
 export interface NewRun {
   profile: string
   prompt: string
@@ -974,10 +969,6 @@ export interface NewRun {
   max_cost_usd?: number | null
 }
 
-export interface NewState {
-  state: string
-}
-
 export interface NewTemplate {
   id: string
   name: string
@@ -992,10 +983,6 @@ export interface NewThread {
   metadata?: Record<string, unknown> | null
   system_prompt?: string | null
   template?: string | null
-}
-
-export interface NewTopic {
-  topic: string
 }
 
 export interface NewWorkflowRun {
@@ -1065,6 +1052,10 @@ export interface Options {
   contested_s?: number
   timezone?: string
   budget?: Budget
+}
+
+export interface PauseWorkflowBody {
+  reason?: string
 }
 
 export interface PermissionReply {
@@ -1235,8 +1226,9 @@ export interface PushKeys {
   auth: string
 }
 
-export interface ReasonBody {
-  reason?: string
+export interface PutRuleBody {
+  rule: Rule
+  before?: string | null
 }
 
 export interface Receipt {
@@ -1284,6 +1276,10 @@ export interface RemovedReaction {
   message_id: string
   reaction: string
   agent_id: string
+}
+
+export interface RenameThreadBody {
+  topic: string
 }
 
 export interface Renamed {
@@ -1433,7 +1429,7 @@ export interface RestoreBody {
   replaces?: number | null
 }
 
-export interface ResumeBody {
+export interface ResumeRunBody {
   prompt?: string
 }
 
@@ -1448,10 +1444,6 @@ export interface ResumedAgent {
   ok?: boolean
 }
 
-export interface RetryFrom {
-  step?: string | null
-}
-
 export interface RetryPolicy {
   max?: number
   backoff_s?: number
@@ -1459,6 +1451,10 @@ export interface RetryPolicy {
   max_backoff_s?: number
   jitter?: number
   on?: ("expression" | "failed" | "interrupted" | "output" | "timeout")[]
+}
+
+export interface RetryWorkflowBody {
+  step?: string | null
 }
 
 export interface Rule {
@@ -1633,6 +1629,10 @@ export interface ServerDefinition {
   enabled?: boolean
 }
 
+export interface SetThreadStateBody {
+  state: string
+}
+
 export interface SettingsChange {
   auto_administrator_enabled?: boolean | null
   auto_coordinator_enabled?: boolean | null
@@ -1661,7 +1661,7 @@ export interface ShownTool {
   problem: string
 }
 
-export interface Signal {
+export interface SignalStepBody {
   step: string
   value?: unknown
 }
@@ -1681,7 +1681,7 @@ export interface SnoozeBody {
   until?: number | null
 }
 
-export interface SteerBody {
+export interface SteerRunBody {
   text: string
 }
 
@@ -1931,7 +1931,7 @@ export interface WaitsForPerson {
   since: string
 }
 
-export interface WithdrawBody {
+export interface WithdrawAskBody {
   reason?: string
 }
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from greenroom.services.hub import Hub
 
 A = TypeVar("A")
-Needs = Literal["read", "chat", "register", "operate", "ask"]
+Needs = Literal["read", "chat", "register", "operate", "ask", "answer"]
 
 
 class NoArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,13 +7,14 @@ from starlette.responses import Response
 from greenroom.clock import format_iso
 from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest import shapes
+from greenroom.doors.rest.verbs import VerbResult, build_verb_endpoints
 from greenroom.doors.rest.wire import build_json_response, read_json_response, read_query
-from greenroom.ids import new_id
 from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.model import Agent, KickAgent
 from greenroom.rules.agents.profiles import Profile
 from greenroom.rules.runs.commands import EndAgent
+from greenroom.rules.runs.verbs import AGENT_PROCESS_VERBS
 from greenroom.rules.threads.visible_agents import find_agents, find_present, need_agent
 from greenroom.services.hub import Hub
 from greenroom.services.wake_targets import find_wakeable
@@ -95,12 +96,9 @@ class Stopped(msgspec.Struct):
     process: str
 
 
-async def stop_agent(hub: Hub, by: Principal, request: Request) -> Response:
-    """Let go of a kept agent, given by its id or the name it is kept as; it can be called again, with its memory."""
-    agent_id = need_agent(hub.rows, by, request.path_params["agent_id"]).id
-    await hub.log.do(EndAgent(by=by, agent_id=agent_id, order_id=new_id("ord")))
-    agent = need_agent(hub.rows, by, agent_id)
-    return build_json_response(Stopped(agent.id, agent.name, agent.process))
+def _build_stopped(result: VerbResult) -> Stopped:
+    agent = need_agent(result.hub.rows, result.by, result.id)
+    return Stopped(agent.id, agent.name, agent.process)
 
 
 class KickedAgent(msgspec.Struct):
@@ -149,14 +147,7 @@ ENDPOINTS = [
         "One agent, by its id or the name that it is kept under",
         answer=shapes.RestAgent,
     ),
-    Endpoint(
-        "POST",
-        f"{_ONE}/stop",
-        "operate",
-        stop_agent,
-        "End a kept agent's process; you can call it again",
-        answer=Stopped,
-    ),
+    *build_verb_endpoints(AGENT_PROCESS_VERBS, {EndAgent: _build_stopped}),
     Endpoint(
         "POST", f"{_ONE}/kick", "operate", kick_agent, "Remove an agent and revoke its credentials", answer=KickedAgent
     ),

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.answers import AnswerBatch, AnswerBody, AnswerResults, answer_ask, answer_asks
+from greenroom.doors.rest.verbs import VerbResult, build_verb_endpoints
 from greenroom.doors.rest.wire import (
     Limit,
     Number,
@@ -26,9 +27,10 @@ from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Rows
 from greenroom.log.store import Snapshot
 from greenroom.rules.access.model import Principal
-from greenroom.rules.asks.commands import DelegateAsk, RaiseAsk, SnoozeAsk, WithdrawAsk
+from greenroom.rules.asks.commands import DelegateAsk, RaiseAsk, SnoozeAsk
 from greenroom.rules.asks.model import ASK_FILES, ASKS, Ask, AskQuestion
-from greenroom.rules.asks.queries import ask_not_found, find_asks, need_ask
+from greenroom.rules.asks.queries import find_asks, need_ask
+from greenroom.rules.asks.verbs import ASK_VERBS
 from greenroom.rules.threads.queries import need_thread
 from greenroom.services.ask_contents import ContentInput, keep_contents
 from greenroom.services.hub import Hub
@@ -189,29 +191,8 @@ async def snooze_ask(hub: Hub, by: Principal, request: Request) -> Response:
     return await show_ask(hub, by, request)
 
 
-class DelegateBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    to: str
-    """A person, or the people of a room as room:NAME; empty takes it back."""
-
-
-async def delegate_ask(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await read_body(request, DelegateBody)
-    await hub.log.do(DelegateAsk(by=by, ask_id=request.path_params["ask_id"], to=body.to))
-    return await show_ask(hub, by, request)
-
-
-class WithdrawBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    reason: str = ""
-
-
-async def withdraw_ask(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await read_body(request, WithdrawBody)
-    ask_id = request.path_params["ask_id"]
-    await hub.log.do(WithdrawAsk(by=by, ask_id=ask_id, reason=body.reason))
-    ask = hub.rows.get(ASKS, ask_id)
-    if ask is None:
-        raise ask_not_found(ask_id)
-    return build_json_response(ask)
+def _build_delegated(result: VerbResult) -> Ask:
+    return need_ask(result.hub.rows, result.by, result.id)
 
 
 _ONE = "/api/asks/{ask_id}"
@@ -260,6 +241,5 @@ def endpoints(hub: Hub) -> list[Endpoint]:
             keyed=True,
         ),
         Endpoint("POST", f"{_ONE}/snooze", "answer", snooze_ask, "Snooze an ask", body=SnoozeBody, answer=Ask),
-        Endpoint("POST", f"{_ONE}/delegate", "answer", delegate_ask, "Delegate an ask", body=DelegateBody, answer=Ask),
-        Endpoint("POST", f"{_ONE}/withdraw", "chat", withdraw_ask, "Withdraw an ask", body=WithdrawBody, answer=Ask),
+        *build_verb_endpoints(ASK_VERBS, {DelegateAsk: _build_delegated}),
     ]

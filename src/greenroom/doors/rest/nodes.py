@@ -6,13 +6,15 @@ from starlette.responses import Response
 
 from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.http.server import get_certificate_pin
-from greenroom.doors.rest.wire import build_json_response, read_body, read_query
+from greenroom.doors.rest.verbs import VerbResult, build_verb_endpoints
+from greenroom.doors.rest.wire import build_json_response, read_body
 from greenroom.ids import new_id
 from greenroom.link.tokens import new_token
 from greenroom.rules.access.model import Principal
 from greenroom.rules.nodes.decide import need_node
 from greenroom.rules.nodes.model import NODES, DrainNode, JoinNode, Node, UndrainNode
-from greenroom.rules.runs.commands import RemoveNode
+from greenroom.rules.nodes.verbs import NODE_VERBS
+from greenroom.rules.runs.verbs import NODE_REMOVAL_VERBS
 from greenroom.services.hub import Hub
 
 
@@ -42,29 +44,10 @@ async def join_node(hub: Hub, by: Principal, request: Request) -> Response:
     return build_json_response(JoinedNode(node_id, body.name, token.text, get_certificate_pin(hub.settings)), 201)
 
 
-async def drain_node(hub: Hub, by: Principal, request: Request) -> Response:
-    node = need_node(hub.rows, request.path_params["node_id"])
-    await hub.log.do(DrainNode(by=by, node_id=node.id))
-    return build_json_response(need_node(hub.rows, node.id))
+def _build_node(result: VerbResult) -> Node:
+    return need_node(result.hub.rows, result.id)
 
 
-async def undrain_node(hub: Hub, by: Principal, request: Request) -> Response:
-    node = need_node(hub.rows, request.path_params["node_id"])
-    await hub.log.do(UndrainNode(by=by, node_id=node.id))
-    return build_json_response(need_node(hub.rows, node.id))
-
-
-class Removal(msgspec.Struct, frozen=True, kw_only=True):
-    force: bool = False
-
-
-async def remove_node(hub: Hub, by: Principal, request: Request) -> Response:
-    force = read_query(request, Removal).force
-    await hub.log.do(RemoveNode(by=by, node_id=request.path_params["node_id"], force=force))
-    return Response(status_code=204)
-
-
-_ONE = "/api/nodes/{node_id}"
 ENDPOINTS = [
     Endpoint("GET", "/api/nodes", "read", list_nodes, "All nodes", answer=list[Node]),
     Endpoint(
@@ -77,22 +60,6 @@ ENDPOINTS = [
         answer=JoinedNode,
         status=201,
     ),
-    Endpoint(
-        "POST",
-        f"{_ONE}/drain",
-        "operate",
-        drain_node,
-        "Give a node no new agents; it keeps the ones that it has",
-        answer=Node,
-    ),
-    Endpoint("POST", f"{_ONE}/undrain", "operate", undrain_node, "Give a node new agents again", answer=Node),
-    Endpoint(
-        "DELETE",
-        _ONE,
-        "operate",
-        remove_node,
-        "Remove a node and revoke its credential; with agents at work only with force=true",
-        query=Removal,
-        status=204,
-    ),
+    *build_verb_endpoints(NODE_VERBS, dict.fromkeys((DrainNode, UndrainNode), _build_node)),
+    *build_verb_endpoints(NODE_REMOVAL_VERBS),
 ]

@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from greenroom.buckets import Bucket
 from greenroom.doors.http.credentials import read_peer_address
 from greenroom.doors.http.routes import PUBLIC, Endpoint
+from greenroom.doors.rest.verbs import build_verb_endpoints
 from greenroom.doors.rest.wire import build_bad_request, build_json_response, get_idempotency_key, read_body
 from greenroom.errors import Refused
 from greenroom.ids import new_id
@@ -23,7 +24,8 @@ from greenroom.rules.access.queries import build_principal, is_live, need_right
 from greenroom.rules.asks.commands import AnswerAsk
 from greenroom.rules.asks.model import Ask
 from greenroom.rules.channels.decide import may_see_channel, need_channel
-from greenroom.rules.channels.model import CHANNELS, AddChannel, Channel, ChannelKind, RemoveChannel, Rules, SetRules
+from greenroom.rules.channels.model import CHANNELS, AddChannel, Channel, ChannelKind, Rules, SetRules
+from greenroom.rules.channels.verbs import CHANNEL_VERBS
 from greenroom.services.hub import Hub
 from greenroom.services.notify.outbound import NotSent, need_address
 from greenroom.services.notify.sender import Notifier, parse_host
@@ -118,11 +120,6 @@ class ChannelEndpoints:
         await hub.log.do(SetRules(by=by, key=get_idempotency_key(request), channel_id=channel_id, rules=rules))
         return build_json_response(need_channel(hub.rows, by, channel_id))
 
-    async def remove_channel(self, hub: Hub, by: Principal, request: Request) -> Response:
-        channel_id = request.path_params["channel_id"]
-        await hub.log.do(RemoveChannel(by=by, channel_id=channel_id, reason="removed by its owner"))
-        return Response(status_code=204)
-
     async def send_test(self, hub: Hub, by: Principal, request: Request) -> Response:
         channel = need_channel(hub.rows, by, request.path_params["channel_id"])
         said = {"type": "test", "ask_id": "", "kind": "question", "risk": "low", "url": self._notifier.url}
@@ -187,7 +184,7 @@ def endpoints(notifier: Notifier) -> list[Endpoint]:
         Endpoint(
             "PUT", one, "answer", reach.set_rules, "Change what a channel is used for", body=Rules, answer=Channel
         ),
-        Endpoint("DELETE", one, "answer", reach.remove_channel, "Remove a channel", status=204),
+        *build_verb_endpoints(CHANNEL_VERBS),
         Endpoint(
             "POST", f"{one}/test", "answer", reach.send_test, "Send a test to a channel", answer=ChannelTestResult
         ),

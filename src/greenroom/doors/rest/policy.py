@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.http.routes import Endpoint
+from greenroom.doors.rest.verbs import build_verb_endpoints
 from greenroom.doors.rest.wire import (
     Number,
     build_json_response,
-    get_idempotency_key,
     read_body,
     read_json_response,
     read_query,
@@ -21,13 +21,14 @@ from greenroom.log.model import Rows
 from greenroom.log.pages import find_page
 from greenroom.rules.access.model import Principal
 from greenroom.rules.policy.answer_effects import find_free_rule_name
-from greenroom.rules.policy.commands import PutRule, RemoveRule, RevokeGrant
+from greenroom.rules.policy.commands import PutRule
 from greenroom.rules.policy.compiled_rule import find_rule_problems
 from greenroom.rules.policy.decide import find_named_rule_problems
 from greenroom.rules.policy.model import GRANTS, JUDGEMENTS, RULES, Grant, Judgement, KeptRule, Options, Rule
 from greenroom.rules.policy.rule_set import find_rules, get_state
 from greenroom.rules.policy.templates import TEMPLATES, RuleTemplate, get_template
 from greenroom.rules.policy.trials import RuleTrial, Suggestion, find_suggestions, try_rule
+from greenroom.rules.policy.verbs import POLICY_VERBS
 from greenroom.services.hub import Hub
 from greenroom.services.policy_file import PolicyFileProblem, read_policy
 from greenroom.validation import get_nearest
@@ -52,24 +53,6 @@ async def show_policy(hub: Hub, by: Principal, request: Request) -> Response:
         return Policy(state.version, state.options, find_rules(rows), grants, read_policy(hub.data).wrong)
 
     return await read_json_response(hub, read)
-
-
-class NewRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    rule: Rule
-    before: str | None = None
-    """The rule that it shall stand before; empty puts it last; left out it stays where it is, or is the last."""
-
-
-async def put_rule(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await read_body(request, NewRule)
-    name = request.path_params["rule"]
-    await hub.log.do(PutRule(by=by, key=get_idempotency_key(request), name=name, rule=body.rule, before=body.before))
-    return build_json_response(hub.rows.get(RULES, name))
-
-
-async def remove_rule(hub: Hub, by: Principal, request: Request) -> Response:
-    await hub.log.do(RemoveRule(by=by, key=get_idempotency_key(request), name=request.path_params["rule"]))
-    return Response(status_code=204)
 
 
 class PolicyTrialBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -185,32 +168,9 @@ async def apply_template(hub: Hub, by: Principal, request: Request) -> Response:
     return build_json_response(AppliedRules(names))
 
 
-async def revoke_grant(hub: Hub, by: Principal, request: Request) -> Response:
-    await hub.log.do(RevokeGrant(by=by, key=get_idempotency_key(request), grant_id=request.path_params["grant_id"]))
-    return Response(status_code=204)
-
-
 ENDPOINTS = [
     Endpoint("GET", "/api/policy", "operate", show_policy, "Rules, options and grants", answer=Policy),
-    Endpoint(
-        "PUT",
-        "/api/policy/rules/{rule}",
-        "operate",
-        put_rule,
-        "Add or replace a rule",
-        body=NewRule,
-        answer=KeptRule,
-        keyed=True,
-    ),
-    Endpoint(
-        "DELETE",
-        "/api/policy/rules/{rule}",
-        "operate",
-        remove_rule,
-        "Remove a rule",
-        status=204,
-        keyed=True,
-    ),
+    *build_verb_endpoints(POLICY_VERBS),
     Endpoint(
         "POST",
         "/api/policy/try",
@@ -262,14 +222,5 @@ ENDPOINTS = [
         apply_template,
         "Add the rules of a template",
         answer=AppliedRules,
-    ),
-    Endpoint(
-        "DELETE",
-        "/api/policy/grants/{grant_id}",
-        "operate",
-        revoke_grant,
-        "Revoke a grant",
-        status=204,
-        keyed=True,
     ),
 ]

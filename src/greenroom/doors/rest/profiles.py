@@ -9,13 +9,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.http.routes import Endpoint
+from greenroom.doors.rest.verbs import build_verb_endpoints
 from greenroom.doors.rest.wire import build_json_response, read_body, read_json_response, read_query
 from greenroom.errors import Refused
 from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.profiles import (
-    DeleteProfile,
     Profile,
     PutProfile,
     explain_definition_error,
@@ -24,6 +24,7 @@ from greenroom.rules.agents.profiles import (
     need_profile,
     read_definition,
 )
+from greenroom.rules.agents.verbs import PROFILE_VERBS
 from greenroom.rules.agents.wrong_profiles import WrongFile, find_wrong_profiles
 from greenroom.rules.runs.queries import is_invitable
 from greenroom.services.hub import Hub
@@ -68,18 +69,6 @@ async def list_wrong_files(hub: Hub, by: Principal, request: Request) -> Respons
 
 async def show_profile(hub: Hub, by: Principal, request: Request) -> Response:
     return build_json_response(need_profile(hub.rows, request.path_params["name"]))
-
-
-async def put_profile(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await read_body(request, ProfileDefinition)
-    name = request.path_params["name"]
-    await hub.log.do(PutProfile(by=by, name=name, definition=body))
-    return build_json_response(need_profile(hub.rows, name))
-
-
-async def delete_profile(hub: Hub, by: Principal, request: Request) -> Response:
-    await hub.log.do(DeleteProfile(by=by, name=request.path_params["name"]))
-    return Response(status_code=204)
 
 
 _MOST_WRONG = 20
@@ -171,10 +160,7 @@ ENDPOINTS = [
         answer=list[WrongFile],
     ),
     Endpoint("GET", _ONE, "operate", show_profile, "One profile", answer=Profile),
-    Endpoint(
-        "PUT", _ONE, "operate", put_profile, "Create or replace a profile", body=ProfileDefinition, answer=Profile
-    ),
-    Endpoint("DELETE", _ONE, "operate", delete_profile, "Remove a profile", status=204),
+    *build_verb_endpoints(PROFILE_VERBS),
 ]
 
 

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.http.server import build_local_url
 from greenroom.doors.rest.shapes import AgentNameCache
+from greenroom.doors.rest.verbs import VerbResult, build_verb_endpoints
 from greenroom.doors.rest.wire import (
     Limit,
     Number,
@@ -20,14 +21,13 @@ from greenroom.doors.rest.wire import (
     read_query,
     run_while_connected,
 )
-from greenroom.ids import new_id
 from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal
-from greenroom.rules.runs.commands import CancelRun, ExtendRun, ResumeRun, SteerRun
+from greenroom.rules.runs.commands import ResumeRun
 from greenroom.rules.runs.confined_runs import confine_run, confine_tree
 from greenroom.rules.runs.continuation import need_continuable
 from greenroom.rules.runs.events import RunCreated
-from greenroom.rules.runs.model import RUNS, AgentContext, Run, RunItem, ToolCall
+from greenroom.rules.runs.model import AgentContext, Run, RunItem, ToolCall
 from greenroom.rules.runs.node_outage import describe_obstacle
 from greenroom.rules.runs.queries import (
     find_calls,
@@ -38,6 +38,7 @@ from greenroom.rules.runs.queries import (
     need_run,
     need_tree,
 )
+from greenroom.rules.runs.verbs import RUN_VERBS
 from greenroom.rules.threads.queries import need_thread
 from greenroom.services.hub import Hub
 from greenroom.services.run_service import start_run, wait_for_end
@@ -160,70 +161,8 @@ async def wait_run(hub: Hub, by: Principal, request: Request) -> Response:
     return build_json_response(confine_run(hub.rows, by, ended or need_run(hub.rows, by, run.id)))
 
 
-class CancelBody(msgspec.Struct, frozen=True, kw_only=True):
-    cascade: bool = True
-    reason: str = ""
-
-
-async def cancel_run(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await read_body(request, CancelBody)
-    run_id = request.path_params["run_id"]
-    await hub.log.do(
-        CancelRun(by=by, run_id=run_id, cascade=body.cascade, reason=body.reason[:500], order_seed=new_id("ord"))
-    )
-    return build_json_response(need_run(hub.rows, by, run_id))
-
-
-class SteerBody(msgspec.Struct, frozen=True, kw_only=True):
-    text: str
-
-
-async def steer_run(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await read_body(request, SteerBody)
-    run_id = request.path_params["run_id"]
-    await hub.log.do(SteerRun(by=by, run_id=run_id, order_id=new_id("ord"), text=body.text))
-    return build_json_response(need_run(hub.rows, by, run_id))
-
-
-class ExtendBody(msgspec.Struct, frozen=True, kw_only=True):
-    timeout_s: Annotated[int, Meta(ge=1)] | None = None
-    max_tokens: Annotated[int, Meta(ge=1)] | None = None
-    max_cost_usd: Annotated[float, Meta(gt=0)] | None = None
-
-
-async def extend_run(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await read_body(request, ExtendBody)
-    run_id = request.path_params["run_id"]
-    await hub.log.do(
-        ExtendRun(
-            by=by,
-            run_id=run_id,
-            order_id=new_id("ord"),
-            timeout_s=body.timeout_s,
-            max_tokens=body.max_tokens,
-            max_cost_usd=body.max_cost_usd,
-        )
-    )
-    return build_json_response(need_run(hub.rows, by, run_id))
-
-
-class ResumeBody(msgspec.Struct, frozen=True, kw_only=True):
-    prompt: str = ""
-    """What the agent is told instead of its task."""
-
-
-async def resume_run(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await read_body(request, ResumeBody)
-    done = await hub.log.do(
-        ResumeRun(
-            by=by,
-            run_id=request.path_params["run_id"],
-            new_run_id=new_id("run"),
-            order_id=new_id("ord"),
-            prompt=body.prompt,
-        )
-    )
-    return build_json_response(hub.rows.get(RUNS, done.first(RunCreated).run_id), 201)
+def _build_resumed(result: VerbResult) -> Run:
+    return need_run(result.hub.rows, result.by, result.done.first(RunCreated).run_id)
 
 
 class ContinueBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -296,21 +235,7 @@ ENDPOINTS = [
         query=RunWaitQuery,
         answer=Run,
     ),
-    Endpoint(
-        "POST", f"{_ONE}/cancel", "chat", cancel_run, "Cancel a run and all runs below it", body=CancelBody, answer=Run
-    ),
-    Endpoint("POST", f"{_ONE}/steer", "chat", steer_run, "Send a message to the agent", body=SteerBody, answer=Run),
-    Endpoint("POST", f"{_ONE}/extend", "operate", extend_run, "Resume a paused run", body=ExtendBody, answer=Run),
-    Endpoint(
-        "POST",
-        f"{_ONE}/resume",
-        "operate",
-        resume_run,
-        "Resume an interrupted run",
-        body=ResumeBody,
-        answer=Run,
-        status=201,
-    ),
+    *build_verb_endpoints(RUN_VERBS, {ResumeRun: _build_resumed}),
     Endpoint(
         "POST",
         f"{_ONE}/continue",

@@ -8,12 +8,14 @@ from starlette.responses import Response
 
 from greenroom.clock import format_iso
 from greenroom.doors.http.routes import Endpoint
+from greenroom.doors.rest.verbs import build_verb_endpoints
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, need_same_request, read_body
 from greenroom.rules.access.model import Principal
 from greenroom.rules.threads import model as threads
-from greenroom.rules.threads.commands import CreateTemplate, DeleteTemplate
+from greenroom.rules.threads.commands import CreateTemplate
 from greenroom.rules.threads.events import TemplateCreated
 from greenroom.rules.threads.queries import find_templates, need_template
+from greenroom.rules.threads.verbs import TEMPLATE_VERBS
 from greenroom.services.hub import Hub
 
 
@@ -76,11 +78,6 @@ async def create_template(hub: Hub, by: Principal, request: Request) -> Response
     return build_json_response(MadeTemplate(made.template_id, made.name, made.description or None), 201)
 
 
-async def delete_template(hub: Hub, by: Principal, request: Request) -> Response:
-    await hub.log.do(DeleteTemplate(by=by, template_id=request.path_params["template_id"]))
-    return Response(status_code=204)
-
-
 _ONE = "/api/templates/{template_id}"
 ENDPOINTS = [
     Endpoint("GET", "/api/templates", "read", list_templates, "All templates", answer=list[ListedTemplate]),
@@ -96,5 +93,5 @@ ENDPOINTS = [
         keyed=True,
     ),
     Endpoint("GET", _ONE, "read", show_template, "One template", answer=RestTemplate),
-    Endpoint("DELETE", _ONE, "operate", delete_template, "Remove a template", status=204),
+    *build_verb_endpoints(TEMPLATE_VERBS),
 ]

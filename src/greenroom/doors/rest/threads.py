@@ -12,6 +12,7 @@ from greenroom.doors.http.errors import HttpRefused
 from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.refusals import BusErrorTranslator
+from greenroom.doors.rest.verbs import VerbResult, build_verb_endpoints
 from greenroom.doors.rest.wire import (
     Limit,
     build_bad_request,
@@ -24,17 +25,13 @@ from greenroom.doors.rest.wire import (
 )
 from greenroom.errors import Refused
 from greenroom.ids import new_id, new_secret
-from greenroom.log.model import Command, Rows
+from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.queries import get_agent
 from greenroom.rules.threads.commands import (
-    ArchiveThread,
-    CloseThread,
     CreateThread,
     DeleteThread,
     RenameThread,
-    SetThreadState,
-    UnarchiveThread,
 )
 from greenroom.rules.threads.events import ThreadDeleted, TokenIssued
 from greenroom.rules.threads.model import ALL_STATES, Thread
@@ -45,6 +42,7 @@ from greenroom.rules.threads.queries import (
     get_brief,
     need_thread,
 )
+from greenroom.rules.threads.verbs import THREAD_VERBS
 from greenroom.services.hub import Hub
 
 MOST = 200
@@ -88,22 +86,10 @@ class OpenedThread(msgspec.Struct):
     reply_window: shapes.ReplyWindow = shapes.REPLY_WINDOW
 
 
-class NewState(msgspec.Struct, frozen=True):
-    state: str
-
-
-class NewTopic(msgspec.Struct, frozen=True):
-    topic: str
-
-
 class Renamed(msgspec.Struct):
     thread_id: str
     topic: str
     ok: bool = True
-
-
-class CloseThreadBody(msgspec.Struct, frozen=True):
-    summary: str | None = None
 
 
 class Deleted(msgspec.Struct):
@@ -197,40 +183,13 @@ async def show_thread(hub: Hub, by: Principal, request: Request) -> Response:
     return build_json_response(shapes.build_thread(hub, shapes.AgentNameCache(hub.rows), thread))
 
 
-async def delete_thread(hub: Hub, by: Principal, request: Request) -> Response:
-    done = await hub.log.do(DeleteThread(by=by, thread_id=request.path_params["thread_id"]))
-    gone: ThreadDeleted = done.first(ThreadDeleted)
-    return build_json_response(DeletedThread(Deleted(gone.thread_id, gone.topic, gone.messages)))
+def _build_deleted(result: VerbResult) -> DeletedThread:
+    gone: ThreadDeleted = result.done.first(ThreadDeleted)
+    return DeletedThread(Deleted(gone.thread_id, gone.topic, gone.messages))
 
 
-async def set_state(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await read_body(request, NewState)
-    return await _run_command(hub, SetThreadState(by=by, thread_id=request.path_params["thread_id"], state=body.state))
-
-
-async def rename_thread(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await read_body(request, NewTopic)
-    thread_id = request.path_params["thread_id"]
-    await hub.log.do(RenameThread(by=by, thread_id=thread_id, topic=body.topic))
-    return build_json_response(Renamed(thread_id, need_thread(hub.rows, by, thread_id).topic))
-
-
-async def close_thread(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await read_body(request, CloseThreadBody)
-    return await _run_command(hub, CloseThread(by=by, thread_id=request.path_params["thread_id"], summary=body.summary))
-
-
-async def archive_thread(hub: Hub, by: Principal, request: Request) -> Response:
-    return await _run_command(hub, ArchiveThread(by=by, thread_id=request.path_params["thread_id"]))
-
-
-async def unarchive_thread(hub: Hub, by: Principal, request: Request) -> Response:
-    return await _run_command(hub, UnarchiveThread(by=by, thread_id=request.path_params["thread_id"]))
-
-
-async def _run_command(hub: Hub, command: Command) -> Response:
-    await hub.log.do(command)
-    return build_json_response(shapes.Ok())
+def _build_renamed(result: VerbResult) -> Renamed:
+    return Renamed(result.id, need_thread(result.hub.rows, result.by, result.id).topic)
 
 
 async def list_members(hub: Hub, by: Principal, request: Request) -> Response:
@@ -260,11 +219,6 @@ ENDPOINTS = [
         keyed=True,
     ),
     Endpoint("GET", _ONE, "read", show_thread, "One thread", answer=shapes.RestThread),
-    Endpoint("DELETE", _ONE, "chat", delete_thread, "Delete a thread and everything in it", answer=DeletedThread),
-    Endpoint("POST", f"{_ONE}/state", "chat", set_state, "Set the state of a thread", body=NewState, answer=shapes.Ok),
-    Endpoint("POST", f"{_ONE}/rename", "chat", rename_thread, "Rename a thread", body=NewTopic, answer=Renamed),
-    Endpoint("POST", f"{_ONE}/close", "chat", close_thread, "Close a thread", body=CloseThreadBody, answer=shapes.Ok),
-    Endpoint("POST", f"{_ONE}/archive", "chat", archive_thread, "Archive a thread", answer=shapes.Ok),
-    Endpoint("POST", f"{_ONE}/unarchive", "chat", unarchive_thread, "Unarchive a thread", answer=shapes.Ok),
+    *build_verb_endpoints(THREAD_VERBS, {DeleteThread: _build_deleted, RenameThread: _build_renamed}),
     Endpoint("GET", f"{_ONE}/agents", "read", list_members, "Agents in a thread", answer=list[shapes.RestAgent]),
 ]

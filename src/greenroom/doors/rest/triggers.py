@@ -8,6 +8,7 @@ from greenroom.buckets import Bucket
 from greenroom.doors.http.credentials import read_peer_address
 from greenroom.doors.http.errors import HttpRefused
 from greenroom.doors.http.routes import PUBLIC, Endpoint
+from greenroom.doors.rest.verbs import build_verb_endpoints
 from greenroom.doors.rest.wire import build_json_response, read_query, read_raw_body
 from greenroom.errors import Refused
 from greenroom.rules.access.model import RIGHTS, Principal
@@ -15,13 +16,13 @@ from greenroom.rules.workflows.triggers import webhook_signature
 from greenroom.rules.workflows.triggers.decide import need_trigger
 from greenroom.rules.workflows.triggers.model import (
     TRIGGERS,
-    ArmTrigger,
     FireTrigger,
     SignalHook,
     TriggerFailed,
     TriggerFired,
     TriggerState,
 )
+from greenroom.rules.workflows.verbs import TRIGGER_VERBS
 from greenroom.services.hub import Hub
 from greenroom.services.webhook_key import ensure_webhook_key
 
@@ -66,20 +67,6 @@ async def list_triggers(hub: Hub, by: Principal, request: Request) -> Response:
     return build_json_response(
         hub.rows.find(TRIGGERS, {"workflow": workflow} if workflow else None, order="_key", limit=1000)
     )
-
-
-async def arm_trigger(hub: Hub, by: Principal, request: Request) -> Response:
-    return await _set_armed(hub, by, request, armed=True)
-
-
-async def disarm_trigger(hub: Hub, by: Principal, request: Request) -> Response:
-    return await _set_armed(hub, by, request, armed=False)
-
-
-async def _set_armed(hub: Hub, by: Principal, request: Request, *, armed: bool) -> Response:
-    trigger_id = request.path_params["trigger_id"]
-    await hub.log.do(ArmTrigger(by=by, trigger_id=trigger_id, armed=armed))
-    return build_json_response(need_trigger(hub.rows, trigger_id))
 
 
 async def show_secret(hub: Hub, by: Principal, request: Request) -> Response:
@@ -190,17 +177,7 @@ _ENDPOINTS = [
         answer=list[TriggerState],
         query=TriggerQuery,
     ),
-    Endpoint(
-        "POST",
-        "/api/triggers/{trigger_id}/arm",
-        "operate",
-        arm_trigger,
-        "Arm a trigger",
-        answer=TriggerState,
-    ),
-    Endpoint(
-        "POST", "/api/triggers/{trigger_id}/disarm", "operate", disarm_trigger, "Disarm a trigger", answer=TriggerState
-    ),
+    *build_verb_endpoints(TRIGGER_VERBS),
     Endpoint(
         "GET",
         "/api/triggers/{trigger_id}/secret",

@@ -1,7 +1,6 @@
 """Workflows and their runs, over REST."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -9,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.http.routes import Endpoint
+from greenroom.doors.rest.verbs import build_verb_endpoints
 from greenroom.doors.rest.wire import (
     Limit,
     Number,
@@ -24,7 +24,6 @@ from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.profiles import find_profiles
 from greenroom.rules.threads.queries import need_thread
-from greenroom.rules.workflows import commands as c
 from greenroom.rules.workflows.checks.problems import BadWorkflow
 from greenroom.rules.workflows.decide_definitions import prepare_definition
 from greenroom.rules.workflows.definition import WorkflowDefinition
@@ -39,6 +38,7 @@ from greenroom.rules.workflows.queries import (
     need_workflow_run,
 )
 from greenroom.rules.workflows.report import StepReport, WorkflowReport, build_report
+from greenroom.rules.workflows.verbs import WORKFLOW_VERBS
 from greenroom.services.hub import Hub
 from greenroom.services.workflow_files import embed_skills, find_missing_skills
 from greenroom.services.workflow_service import put_workflow, start_workflow, wait_for_workflow
@@ -108,11 +108,6 @@ async def show_workflow(hub: Hub, by: Principal, request: Request) -> Response:
         return WorkflowShown(workflow=workflow, definition=version.definition, layers=layers, text=version.text)
 
     return await read_json_response(hub, read)
-
-
-async def delete_workflow(hub: Hub, by: Principal, request: Request) -> Response:
-    await hub.log.do(c.DeleteWorkflow(by=by, name=request.path_params["name"]))
-    return Response(status_code=204)
 
 
 class NewWorkflowRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -218,53 +213,9 @@ async def wait_run(hub: Hub, by: Principal, request: Request) -> Response:
     return build_json_response(ended or need_workflow_run(hub.rows, by, run.id))
 
 
-class ReasonBody(msgspec.Struct, frozen=True, kw_only=True):
-    reason: str = ""
-
-
-class AbortBody(ReasonBody, frozen=True, kw_only=True):
-    rollback: bool = False
-
-
-class RetryFrom(msgspec.Struct, frozen=True, kw_only=True):
-    step: str | None = None
-
-
-class Amendment(msgspec.Struct, frozen=True, kw_only=True):
-    step: str
-    changes: dict[str, Any]
-
-
-class Signal(msgspec.Struct, frozen=True, kw_only=True):
-    step: str
-    value: Any = None
-
-
-def _build_control_handler(
-    kind: type[Any], body: type[Any]
-) -> Callable[[Hub, Principal, Request], Awaitable[Response]]:
-    """An endpoint that gives a command about one run; the body's fields are the command's."""
-
-    async def control(hub: Hub, by: Principal, request: Request) -> Response:
-        given = msgspec.structs.asdict(await read_body(request, body))
-        run_id = request.path_params["run_id"]
-        await hub.log.do(kind(by=by, run_id=run_id, **{k: v for k, v in given.items() if k in kind.__struct_fields__}))
-        return build_json_response(need_workflow_run(hub.rows, by, run_id))
-
-    return control
-
-
 _NAMED = "/api/workflows/{name}"
 _ONE = "/api/workflow-runs/{run_id}"
 _BYTES = 8_388_608
-_CONTROLS: tuple[tuple[str, type[Any], type[Any], str], ...] = (
-    ("pause", c.PauseWorkflow, ReasonBody, "Pause a run: start no new steps"),
-    ("resume", c.ResumeWorkflow, ReasonBody, "Resume a paused run"),
-    ("abort", c.AbortWorkflow, AbortBody, "Abort a run and everything that it started"),
-    ("retry", c.RetryWorkflow, RetryFrom, "Retry a run that is over, keeping finished steps"),
-    ("amend", c.AmendStep, Amendment, "Change a step that has not started or will be retried"),
-    ("signal", c.SignalStep, Signal, "Give a waiting step its value"),
-)
 ENDPOINTS = [
     Endpoint("GET", "/api/workflows", "read", list_workflows, "Workflows by name", answer=list[Workflow]),
     Endpoint("GET", _NAMED, "read", show_workflow, "A workflow with its definition", answer=WorkflowShown),
@@ -277,14 +228,6 @@ ENDPOINTS = [
         body=WorkflowBody,
         answer=Workflow,
         max_bytes=_BYTES,
-    ),
-    Endpoint(
-        "DELETE",
-        _NAMED,
-        "operate",
-        delete_workflow,
-        "Delete a workflow; its runs continue, and its versions can be restored",
-        status=204,
     ),
     Endpoint(
         "GET",
@@ -318,10 +261,5 @@ ENDPOINTS = [
         query=WorkflowRunWaitQuery,
         answer=WorkflowRun,
     ),
-    *(
-        Endpoint(
-            "POST", f"{_ONE}/{name}", "operate", _build_control_handler(kind, body), says, body=body, answer=WorkflowRun
-        )
-        for name, kind, body, says in _CONTROLS
-    ),
+    *build_verb_endpoints(WORKFLOW_VERBS),
 ]

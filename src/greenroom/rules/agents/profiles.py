@@ -2,9 +2,10 @@
 
 import re
 import shlex
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
+from msgspec import Meta
 
 from greenroom import validation
 from greenroom.errors import Refused
@@ -49,7 +50,7 @@ class PutProfile(Command, frozen=True, kw_only=True):
 class DeleteProfile(Command, frozen=True, kw_only=True):
     """Remove a profile; agents that were started from it go on."""
 
-    name: str
+    name: Annotated[str, Meta(description="The profile, from profile_list.")]
 
 
 class ProfilePut(Event, frozen=True, kw_only=True):

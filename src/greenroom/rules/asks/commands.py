@@ -84,7 +84,7 @@ class WithdrawAsk(Command, frozen=True, kw_only=True):
     """Take an ask back: nobody waits for its answer any more."""
 
     ask_id: str
-    reason: str
+    reason: str = ""
 
 
 class TimeAsk(Command, frozen=True, kw_only=True):

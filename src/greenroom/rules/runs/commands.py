@@ -1,8 +1,9 @@
 """What can be wished of runs."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from greenroom.log.model import Command
 from greenroom.rules.runs.model import AgentContext, Overrides
@@ -64,8 +65,8 @@ class PauseLoop(Command, frozen=True, kw_only=True):
 class CancelRun(Command, frozen=True, kw_only=True):
     """End a run; with `cascade` all below it too. On a root with cascade the tree is dead for good."""
 
-    run_id: str
-    cascade: bool = True
+    run_id: Annotated[str, Meta(description="The run to end.")]
+    cascade: Annotated[bool, Meta(description="Also all that it has started.")] = True
     order_seed: str
     reason: str = ""
 
@@ -90,9 +91,9 @@ class ExtendRun(Command, frozen=True, kw_only=True):
 
     run_id: str
     order_id: str
-    timeout_s: int | None = None
-    max_tokens: int | None = None
-    max_cost_usd: float | None = None
+    timeout_s: Annotated[int, Meta(ge=1)] | None = None
+    max_tokens: Annotated[int, Meta(ge=1)] | None = None
+    max_cost_usd: Annotated[float, Meta(gt=0)] | None = None
 
 
 class ResumeRun(Command, frozen=True, kw_only=True):
@@ -141,7 +142,7 @@ class RemoveNode(Command, frozen=True, kw_only=True):
     """Let a machine be a node no more. What it holds is lost, which has to be meant: `force`."""
 
     node_id: str
-    force: bool = False
+    force: Annotated[bool, Meta(description="remove it although it has agents")] = False
 
 
 class ExpireRun(Command, frozen=True, kw_only=True):

@@ -4,7 +4,6 @@ from greenroom.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.queries import need_right
-from greenroom.rules.agents.model import AGENTS
 from greenroom.rules.nodes.model import OrderGiven
 from greenroom.rules.runs import (
     decide_items,
@@ -25,6 +24,9 @@ from greenroom.rules.runs.orders import build_release_order
 from greenroom.rules.runs.pauses import pause_run, withdraw_pause_asks
 from greenroom.rules.runs.permissions import withdraw_asks_of_run
 from greenroom.rules.runs.queries import find_below, need_run, need_tree
+from greenroom.rules.threads.visible_agents import need_agent
+
+_REASON = 500
 
 
 def steer_run(rows: Rows, command: SteerRun, context: Context) -> list[Event]:
@@ -55,18 +57,19 @@ def cancel_run(rows: Rows, command: CancelRun, context: Context) -> list[Event]:
     if command.cascade and run.parent_id is None:
         tree = rows.get(TREES, run.root_id)
         if tree is not None and tree.tombstone is None:
-            events.append(TreeCancelled(root_id=run.root_id, reason=command.reason))
+            events.append(TreeCancelled(root_id=run.root_id, reason=command.reason[:_REASON]))
     live = [one for one in ending if one.status in LIVE]
     for number, one in enumerate(live):
-        events += build_cancel_events(rows, one, f"{command.order_seed}_{number}", command.reason)
+        events += build_cancel_events(rows, one, f"{command.order_seed}_{number}", command.reason[:_REASON])
         events += withdraw_asks_of_run(rows, one, "the run was cancelled")
     return events
 
 
 def end_agent(rows: Rows, command: EndAgent, context: Context) -> list[Event]:
-    need_right(need_principal(command), "operate")
-    agent = rows.get(AGENTS, command.agent_id)
-    if agent is None or agent.profile is None:
+    by = need_principal(command)
+    need_right(by, "operate")
+    agent = need_agent(rows, by, command.agent_id)
+    if agent.profile is None:
         raise Refused(
             "agent_not_found", "Greenroom has started no such agent: see `greenroom agent list`.", "not_found"
         )

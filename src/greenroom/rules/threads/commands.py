@@ -1,10 +1,13 @@
 """What can be wished of threads."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from greenroom.log.model import Command
+
+ThreadId = Annotated[str, Meta(description="The thread's id, from thread_list, thread_create or bus_connect.")]
 
 
 class CreateThread(Command, frozen=True, kw_only=True):
@@ -93,14 +96,14 @@ class SetThreadState(Command, frozen=True, kw_only=True):
 class CloseThread(Command, frozen=True, kw_only=True):
     """End a thread: nothing more is posted in it."""
 
-    thread_id: str
-    summary: str | None = None
+    thread_id: ThreadId
+    summary: Annotated[str | None, Meta(description="What came out of it, for whoever reads it later.")] = None
 
 
 class ArchiveThread(Command, frozen=True, kw_only=True):
     """Put a thread away."""
 
-    thread_id: str
+    thread_id: ThreadId
 
 
 class UnarchiveThread(Command, frozen=True, kw_only=True):

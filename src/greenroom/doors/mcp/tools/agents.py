@@ -8,7 +8,6 @@ from msgspec import Meta
 from greenroom.doors.mcp.shapes import build_agent
 from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker, need_speaker
-from greenroom.doors.mcp.tools.threads import ThreadId
 from greenroom.errors import Refused
 from greenroom.ids import new_id
 from greenroom.link.tokens import new_token
@@ -16,6 +15,7 @@ from greenroom.log.model import Rows
 from greenroom.rules.agents.model import Agent, AgentSkill, RegisterAgent, ResumeAgent, UnregisterAgent, UpdateAgent
 from greenroom.rules.agents.profiles import Profile
 from greenroom.rules.agents.queries import get_agent, need_own_agent
+from greenroom.rules.threads.commands import ThreadId
 from greenroom.rules.threads.queries import need_thread
 from greenroom.rules.threads.visible_agents import find_present
 from greenroom.services.agent_activity import describe_activity

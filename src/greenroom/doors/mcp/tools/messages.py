@@ -16,8 +16,8 @@ from greenroom.doors.mcp.shapes import (
 )
 from greenroom.doors.mcp.tool import McpCall, Tool
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_author, get_speaker, need_valid_token
-from greenroom.doors.mcp.tools.threads import ThreadId
 from greenroom.log.model import Rows
+from greenroom.rules.threads.commands import ThreadId
 from greenroom.rules.threads.model import Message
 from greenroom.rules.threads.queries import PAGE, find_messages, may_have_more, need_thread
 from greenroom.rules.threads.sync_rules import MISMATCH

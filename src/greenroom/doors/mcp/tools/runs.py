@@ -9,18 +9,19 @@ from msgspec import Meta
 from greenroom.doors.http.server import build_local_url
 from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
 from greenroom.doors.mcp.tools.speaker import get_taint
+from greenroom.doors.mcp.tools.verbs import build_verb_tools
 from greenroom.errors import Refused
-from greenroom.ids import new_id
 from greenroom.rules.agents.profiles import (
-    DeleteProfile,
     PutProfile,
     explain_definition_error,
     find_profiles,
     read_definition,
 )
+from greenroom.rules.agents.verbs import PROFILE_VERBS
 from greenroom.rules.runs.commands import CancelRun
 from greenroom.rules.runs.model import ENDED, AgentContext, Run
 from greenroom.rules.runs.queries import is_invitable, need_run
+from greenroom.rules.runs.verbs import RUN_VERBS
 from greenroom.rules.threads.queries import need_thread
 from greenroom.services.run_service import start_run, wait_for_end
 from greenroom.services.waker import Invitation, invite
@@ -124,17 +125,6 @@ async def run_status(call: McpCall[RunArgs]) -> Any:
     return build_run_status(run)
 
 
-class CancelArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    run_id: Annotated[str, Meta(description="The run to end.")]
-    cascade: Annotated[bool, Meta(description="Also all that it has started.")] = True
-
-
-async def run_cancel(call: McpCall[CancelArgs]) -> Any:
-    args = call.args
-    await call.hub.log.do(CancelRun(by=call.by, run_id=args.run_id, cascade=args.cascade, order_seed=new_id("ord")))
-    return build_run_status(need_run(call.hub.rows, call.by, args.run_id))
-
-
 def build_run_status(run: Run) -> dict[str, Any]:
     """What an agent is told of a run; one that is not over yet comes with what to do next."""
     out: dict[str, Any] = {
@@ -183,15 +173,11 @@ async def profile_put(call: McpCall[ProfilePutArgs]) -> Any:
     return {"ok": True, "name": args.name}
 
 
-class ProfileNameArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    name: Annotated[str, Meta(description="The profile, from profile_list.")]
+def _build_cancelled(call: McpCall[Any], run_id: str) -> dict[str, Any]:
+    return build_run_status(need_run(call.hub.rows, call.by, run_id))
 
 
-async def profile_delete(call: McpCall[ProfileNameArgs]) -> Any:
-    await call.hub.log.do(DeleteProfile(by=call.by, name=call.args.name))
-    return {"ok": True, "name": call.args.name}
-
-
+_BUILT = build_verb_tools((*RUN_VERBS, *PROFILE_VERBS), {CancelRun: _build_cancelled})
 RUN_TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "agent_invite",
@@ -210,10 +196,10 @@ RUN_TOOLS: tuple[Tool[Any], ...] = (
         waits=True,
     ),
     Tool("run_status", "How a run that you started stands, or its result.", RunArgs, "read", run_status, waits=True),
-    Tool("run_cancel", "End a run that you started, and all below it.", CancelArgs, "chat", run_cancel),
+    _BUILT["run_cancel"],
     Tool("profile_list", "Which kinds of agents can be started, and how.", NoArgs, "operate", profile_list),
     Tool(
         "profile_put", "Make or replace a profile: how a kind of agent starts.", ProfilePutArgs, "operate", profile_put
     ),
-    Tool("profile_delete", "Remove a profile; its agents go on.", ProfileNameArgs, "operate", profile_delete),
+    _BUILT["profile_delete"],
 )

@@ -9,10 +9,10 @@ from greenroom.clock import format_iso
 from greenroom.doors.mcp.shapes import build_person_fields
 from greenroom.doors.mcp.tool import McpCall, Tool
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, need_speaker
-from greenroom.doors.mcp.tools.threads import ThreadArgs, ThreadId
+from greenroom.doors.mcp.tools.threads import ThreadArgs
 from greenroom.errors import Refused
 from greenroom.rules.agents.queries import get_agent
-from greenroom.rules.threads.commands import CloseThread, UpdateThreadSettings
+from greenroom.rules.threads.commands import CloseThread, ThreadId, UpdateThreadSettings
 from greenroom.rules.threads.model import Thread
 from greenroom.rules.threads.queries import need_thread
 

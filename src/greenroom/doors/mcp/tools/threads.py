@@ -10,6 +10,7 @@ from greenroom.doors.cursors import build_cursor, parse_cursor
 from greenroom.doors.mcp.shapes import build_sync_fields
 from greenroom.doors.mcp.tool import McpCall, Tool
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker
+from greenroom.doors.mcp.tools.verbs import build_verb_tools
 from greenroom.errors import Refused
 from greenroom.ids import new_id, new_secret
 from greenroom.log.model import Rows
@@ -19,15 +20,15 @@ from greenroom.rules.threads.commands import (
     CreateThread,
     DeleteThread,
     SetThreadState,
+    ThreadId,
 )
 from greenroom.rules.threads.events import TokenIssued
 from greenroom.rules.threads.model import Thread
 from greenroom.rules.threads.queries import count_threads, find_threads, get_brief, need_thread
+from greenroom.rules.threads.verbs import THREAD_VERBS
 from greenroom.services.bus import SyncContext
 
 _MOST = 200
-
-ThreadId = Annotated[str, Meta(description="The thread's id, from thread_list, thread_create or bus_connect.")]
 
 
 class ThreadCreateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -147,20 +148,8 @@ async def thread_delete(call: McpCall[DeleteArgs]) -> Any:
     }
 
 
-class CloseArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    thread_id: ThreadId
-    summary: Annotated[str | None, Meta(description="What came out of it, for whoever reads it later.")] = None
-
-
-async def thread_close(call: McpCall[CloseArgs]) -> Any:
-    args = call.args
-    await call.hub.log.do(CloseThread(by=call.by, thread_id=args.thread_id, summary=args.summary))
-    return {"ok": True, "thread_id": args.thread_id, "status": "closed"}
-
-
-async def thread_archive(call: McpCall[ThreadArgs]) -> Any:
-    await call.hub.log.do(ArchiveThread(by=call.by, thread_id=call.args.thread_id))
-    return {"ok": True, "thread_id": call.args.thread_id, "status": "archived"}
+def _build_status(call: McpCall[Any], thread_id: str) -> dict[str, Any]:
+    return {"ok": True, "thread_id": thread_id, "status": need_thread(call.hub.rows, call.by, thread_id).status}
 
 
 class StateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -176,6 +165,7 @@ async def thread_set_state(call: McpCall[StateArgs]) -> Any:
     return {"ok": True, "thread_id": args.thread_id, "status": args.state}
 
 
+_BUILT = build_verb_tools(THREAD_VERBS, dict.fromkeys((CloseThread, ArchiveThread), _build_status))
 THREAD_TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "thread_create",
@@ -194,15 +184,8 @@ THREAD_TOOLS: tuple[Tool[Any], ...] = (
         "chat",
         thread_delete,
     ),
-    Tool(
-        "thread_close",
-        "End a thread when its work is done: nothing more can be posted, and who waits in it is released."
-        " For its admin. Say in summary what came out of it.",
-        CloseArgs,
-        "chat",
-        thread_close,
-    ),
-    Tool("thread_archive", "Put a thread away, out of the list. For its admin.", ThreadArgs, "chat", thread_archive),
+    _BUILT["thread_close"],
+    _BUILT["thread_archive"],
     Tool(
         "thread_set_state",
         "Say where the thread's work stands. A closed thread is opened again by it, if you are its admin.",

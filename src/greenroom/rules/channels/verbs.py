@@ -1,0 +1,16 @@
+"""What can be done to a notification channel, for every door."""
+
+from greenroom.rules.channels.model import RemoveChannel
+from greenroom.rules.verb import Verb
+
+CHANNEL_VERBS = (
+    Verb(
+        RemoveChannel,
+        "DELETE",
+        "/api/notify/channels/{channel_id}",
+        "answer",
+        "Remove a channel",
+        sets={"reason": "removed by its owner"},
+        status=204,
+    ),
+)

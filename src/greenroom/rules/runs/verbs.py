@@ -1,0 +1,85 @@
+"""What can be done to a run, a kept agent's process and a node with its runs, for every door."""
+
+from greenroom.rules.runs.commands import CancelRun, EndAgent, ExtendRun, RemoveNode, ResumeRun, SteerRun
+from greenroom.rules.runs.model import RUNS
+from greenroom.rules.verb import CliVerb, McpVerb, Verb
+
+_ONE = "/api/runs/{run_id}"
+_ORDER = {"order_id": "ord"}
+RUN_VERBS = (
+    Verb(
+        CancelRun,
+        "POST",
+        f"{_ONE}/cancel",
+        "chat",
+        "Cancel a run and all runs below it",
+        takes=("cascade", "reason"),
+        new_ids={"order_seed": "ord"},
+        answer=RUNS,
+        tool=McpVerb("run_cancel", "End a run that you started, and all below it.", takes=("cascade",)),
+    ),
+    Verb(
+        SteerRun,
+        "POST",
+        f"{_ONE}/steer",
+        "chat",
+        "Send a message to the agent",
+        takes=("text",),
+        new_ids=_ORDER,
+        answer=RUNS,
+        cli=CliVerb("runs steer", "said", "run_01m7... 'use tabs'", kind="run"),
+    ),
+    Verb(
+        ExtendRun,
+        "POST",
+        f"{_ONE}/extend",
+        "operate",
+        "Resume a paused run",
+        takes=("timeout_s", "max_tokens", "max_cost_usd"),
+        new_ids=_ORDER,
+        answer=RUNS,
+    ),
+    Verb(
+        ResumeRun,
+        "POST",
+        f"{_ONE}/resume",
+        "operate",
+        "Resume an interrupted run",
+        takes=("prompt",),
+        new_ids={"new_run_id": "run", **_ORDER},
+        status=201,
+    ),
+)
+AGENT_PROCESS_VERBS = (
+    Verb(
+        EndAgent,
+        "POST",
+        "/api/agents/{agent_id}/stop",
+        "operate",
+        "End a kept agent's process; you can call it again",
+        new_ids=_ORDER,
+        cli=CliVerb(
+            "agent stop", "{name} is {process}.", "reviewer", "NAME", "agt", "the name it is kept as, or its id"
+        ),
+    ),
+)
+NODE_REMOVAL_VERBS = (
+    Verb(
+        RemoveNode,
+        "DELETE",
+        "/api/nodes/{node_id}",
+        "operate",
+        "Remove a node and revoke its credential; with agents at work only by force",
+        takes=("force",),
+        status=204,
+        cli=CliVerb(
+            "node remove",
+            "{id} is removed.",
+            "desk",
+            "NODE",
+            "node",
+            "its name or id",
+            says="With --force the runs of its agents fail, and the node's program ends them and itself.",
+        ),
+    ),
+)
