@@ -3,10 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+import msgspec
+
 from greenroom.log.model import Row, Rows, Table, Value
 
 TIME = 10**12
 """From here on a place in a list is a time in milliseconds, by which earlier versions counted."""
+TOP = TIME // 2
+"""Is added to the seq of a row that stands above all others of its list."""
 _CHUNK = 50
 
 
@@ -14,7 +18,10 @@ class PagedRow(Row, frozen=True, kw_only=True):
     """A row of a list that is read page by page; its table has an index on `seq`."""
 
     seq: int = 0
-    """Where in the log it was made: what came before and what after, whatever the clock was set to meanwhile."""
+    """Where in the log it was made: what came before and what after, whatever the clock was set to meanwhile.
+
+    A row at the top of its list has TOP more.
+    """
 
 
 P = TypeVar("P", bound=PagedRow)
@@ -47,6 +54,11 @@ def find_page(
         edge = found[-1].seq
 
 
+def put_on_top(row: P, is_on_top: bool) -> P:
+    """The row in its place at the top of the list, or where it was before."""
+    return msgspec.structs.replace(row, seq=row.seq % TOP + (TOP if is_on_top else 0))
+
+
 def is_before(row: PagedRow, before: int | None, made_at: int) -> bool:
     """Whether a row comes after this place in its list."""
     return before is None or (row.seq < before if before < TIME else made_at < before)
@@ -55,4 +67,4 @@ def is_before(row: PagedRow, before: int | None, made_at: int) -> bool:
 def _seq_at(rows: Rows, table: Table[P], at: str, time: int) -> int:
     """The seq before which everything was made that was made before a time."""
     newest = rows.find(table, before=(at, time), order=at, desc=True, limit=1)
-    return newest[0].seq + 1 if newest else 0
+    return newest[0].seq % TOP + 1 if newest else 0
