@@ -44,6 +44,21 @@ def test_a_list_of_threads_is_as_long_as_it_was_asked_to_be(hub: HubProcess, api
     assert (missing.code, "--new" in missing.err) == (1, True)
 
 
+def test_a_thread_is_pinned_by_its_topic_and_unpinned(hub: HubProcess, api: httpx.Client) -> None:
+    for topic in ("old plan", "new plan"):
+        api.post("/api/threads", json={"topic": topic}).raise_for_status()
+
+    def first() -> str:
+        return str(done(hub.data, "thread", "list", "--json").json["threads"][0]["topic"])
+
+    assert "is pinned." in done(hub.data, "thread", "pin", "old plan").out
+    assert first() == "old plan"
+    assert done(hub.data, "thread", "unpin", "old plan", "--json").json == {"ok": True}
+    assert first() == "new plan"
+    missing = greenroom(hub.data, "thread", "pin", "nowhere")
+    assert (missing.code, "thread" in missing.err) == (1, True)
+
+
 def test_an_agent_that_waits_goes_on_from_where_it_was(hub: HubProcess) -> None:
     ann, bob = agent(hub, "Ann"), agent(hub, "Bob")
     done(hub.data, "thread", "post", "Plan", "one", "--new", "--token-file", str(ann))

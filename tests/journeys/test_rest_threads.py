@@ -86,6 +86,46 @@ def test_threads_are_listed_newest_first_with_who_waits(rest: Rest) -> None:
     assert listed["total"] == len(listed["threads"])
 
 
+def test_pinned_threads_are_on_top_and_every_page_holds_each_thread_once(rest: Rest) -> None:
+    made = [rest.thread() for _ in range(9)]
+    kept = [made[1], made[4], made[7]]
+    for thread_id in kept:
+        assert rest.operator.post(f"/api/threads/{thread_id}/pin").json() == {"ok": True}
+    assert rest.operator.post(f"/api/threads/{made[4]}/pin").json() == {"ok": True}
+    order = _read_pages(rest, limit=2)
+    assert order[:3] == kept[::-1]
+    assert len(order) == len(set(order))
+    assert [one for one in order if one in made][3:] == [one for one in made[::-1] if one not in kept]
+    middle = rest.operator.get(f"/api/threads/{made[5]}").json()["created_at"]
+    earlier = rest.operator.get("/api/threads", params={"before": middle}).json()["threads"]
+    assert not set(made[5:]) & {thread["id"] for thread in earlier}
+    for thread_id in kept:
+        assert rest.operator.post(f"/api/threads/{thread_id}/unpin").json() == {"ok": True}
+    assert _read_pages(rest, limit=4)[:9] == made[::-1]
+
+
+def test_only_the_admin_of_a_thread_pins_it(rest: Rest) -> None:
+    mine, other = rest.agent(), rest.agent()
+    made = mine.http.post("/api/threads", json={"topic": new_topic(), "creator_agent_id": mine.id}).json()
+    refused = other.http.post(f"/api/threads/{made['id']}/pin")
+    assert code_of(refused) == (403, "not_admin")
+    assert mine.http.post(f"/api/threads/{made['id']}/pin").status_code == 200
+    assert mine.http.post(f"/api/threads/{made['id']}/unpin").status_code == 200
+
+
+def _read_pages(rest: Rest, limit: int) -> list[str]:
+    seen: list[str] = []
+    cursor = None
+    while True:
+        page = rest.operator.get(
+            "/api/threads", params={"limit": limit, **({"before": cursor} if cursor else {})}
+        ).json()
+        seen += [thread["id"] for thread in page["threads"]]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            return seen
+
+
 def test_pages_of_threads_made_at_once_hold_every_thread_exactly_once(rest: Rest) -> None:
     with ThreadPoolExecutor(16) as pool:
         made = set(pool.map(lambda _: rest.thread(), range(64)))

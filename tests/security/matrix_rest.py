@@ -54,6 +54,8 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("POST", "/api/threads/{thread_id}/close"): (200, 403, 200, 403, 401),
     ("POST", "/api/threads/{thread_id}/archive"): (200, 403, 200, 403, 401),
     ("POST", "/api/threads/{thread_id}/unarchive"): (200, 403, 200, 403, 401),
+    ("POST", "/api/threads/{thread_id}/pin"): (200, 403, 200, 403, 401),
+    ("POST", "/api/threads/{thread_id}/unpin"): (200, 403, 200, 403, 401),
     ("GET", "/api/threads/{thread_id}/agents"): (200, 200, 200, 200, 401),
     ("GET", "/api/threads/{thread_id}/messages"): (200, 200, 200, 200, 401),
     ("GET", "/api/threads/{thread_id}/transcript"): (200, 200, 200, 200, 401),

@@ -82,6 +82,13 @@ await journey(async (visit) => {
   const exported = readFileSync(await file.path(), 'utf8')
   for (const words of ['Two pictures', 'Seen', 'graph TD']) assert.ok(exported.includes(words), words)
 
+  await page.getByRole('button', { name: 'More' }).first().click()
+  await page.getByRole('menuitem', { name: 'Pin', exact: true }).click()
+  const top = page.locator('a.thread').first()
+  await top.getByRole('img', { name: 'Pinned' }).waitFor()
+  assert.ok((await top.getAttribute('href')).endsWith(id))
+  assert.equal((await api('GET', '/api/threads?limit=1')).threads[0].id, id)
+
   // What was not sent yet is there when one comes back, also to a page that was loaded anew.
   await box.fill('half a thought')
   await box.press('Escape')

@@ -789,6 +789,7 @@ export interface Thread {
   status_before?: string | null
   messages?: number
   last_at?: number
+  pinned?: boolean
   mailbox_of?: string | null
 }
 

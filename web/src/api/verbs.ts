@@ -57,6 +57,9 @@ export const holdTools = (id: string, body: HoldToolsBody): Promise<ShownServer>
 /** Pause a run: start no new steps. */
 export const pauseWorkflow = (id: string, body: PauseWorkflowBody): Promise<WorkflowRun> => call('POST', `/api/workflow-runs/${encodeURIComponent(id)}/pause`, body)
 
+/** Pin a thread to the top of the lists. */
+export const pinThread = (id: string): Promise<Ok> => call('POST', `/api/threads/${encodeURIComponent(id)}/pin`, {})
+
 /** Create or replace a profile. */
 export const putProfile = (id: string, body: ProfileDefinition): Promise<Profile> => call('PUT', `/api/profiles/${encodeURIComponent(id)}`, body)
 
@@ -107,6 +110,9 @@ export const unarchiveThread = (id: string): Promise<Ok> => call('POST', `/api/t
 
 /** Give a node new agents again. */
 export const undrainNode = (id: string): Promise<Node> => call('POST', `/api/nodes/${encodeURIComponent(id)}/undrain`, {})
+
+/** Unpin a thread. */
+export const unpinThread = (id: string): Promise<Ok> => call('POST', `/api/threads/${encodeURIComponent(id)}/unpin`, {})
 
 /** Withdraw an ask. */
 export const withdrawAsk = (id: string, body: WithdrawAskBody): Promise<Ask> => call('POST', `/api/asks/${encodeURIComponent(id)}/withdraw`, body)

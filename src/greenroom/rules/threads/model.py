@@ -46,6 +46,7 @@ class Thread(PagedRow, frozen=True, kw_only=True):
     """The status that an archived thread had."""
     messages: int = 0
     last_at: int = 0
+    pinned: bool = False
     mailbox_of: str | None = None
     """The agent whose mailbox this is: seen by it and by operators, posted to by everybody."""
 

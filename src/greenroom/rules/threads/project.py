@@ -6,6 +6,7 @@ import msgspec
 
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.rules.threads import events as e
+from greenroom.rules.threads import pins
 from greenroom.rules.threads.decide import DECIDE
 from greenroom.rules.threads.model import (
     AUTHORS,
@@ -325,6 +326,7 @@ PROJECT: dict[type[Event], Project] = {
     e.TemplateDeleted: template_deleted,
     e.UploadKept: upload_kept,
     e.CursorsAdvanced: cursors_advanced,
+    **pins.PROJECT,
 }
 
 THREADS_NOUN = Noun(
@@ -344,7 +346,7 @@ THREADS_NOUN = Noun(
         UPLOAD_PLACES,
     ),
     events=tuple(PROJECT),
-    decide=DECIDE,
+    decide={**DECIDE, **pins.DECIDE},
     project=PROJECT,
-    sources=("greenroom.rules.threads.model", "greenroom.rules.threads.project"),
+    sources=("greenroom.rules.threads.model", "greenroom.rules.threads.pins", "greenroom.rules.threads.project"),
 )

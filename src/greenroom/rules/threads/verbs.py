@@ -1,7 +1,8 @@
 """What can be done to a thread that is there, for every door."""
 
 from greenroom.rules.threads import commands as c
-from greenroom.rules.verb import McpVerb, Verb
+from greenroom.rules.threads.pins import PinThread, UnpinThread
+from greenroom.rules.verb import CliVerb, McpVerb, Verb
 
 _ONE = "/api/threads/{thread_id}"
 THREAD_VERBS = (
@@ -30,6 +31,22 @@ THREAD_VERBS = (
         tool=McpVerb("thread_archive", "Put a thread away, out of the list. For its admin."),
     ),
     Verb(c.UnarchiveThread, "POST", f"{_ONE}/unarchive", "chat", "Unarchive a thread"),
+    Verb(
+        PinThread,
+        "POST",
+        f"{_ONE}/pin",
+        "chat",
+        "Pin a thread to the top of the lists",
+        cli=CliVerb("thread pin", "{id} is pinned.", "Plan", "THREAD", "thr", "its id, or its topic"),
+    ),
+    Verb(
+        UnpinThread,
+        "POST",
+        f"{_ONE}/unpin",
+        "chat",
+        "Unpin a thread",
+        cli=CliVerb("thread unpin", "{id} is not pinned any more.", "Plan", "THREAD", "thr", "its id, or its topic"),
+    ),
 )
 TEMPLATE_VERBS = (
     Verb(c.DeleteTemplate, "DELETE", "/api/templates/{template_id}", "operate", "Remove a template", status=204),
