@@ -89,7 +89,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     mcp_idle_s: Count = 600
     """Idle time after which an MCP session ends. Its client starts a new one by itself."""
     ask_deadlines: list[str] = []
-    """Seconds until an ask expires, as question=600 or permission.high=0 (never). Unset: questions, reports 3600."""
+    """Seconds until an ask expires: question=600, permission.high=0 (never). Unset: questions, reports, polls 3600."""
     ask_warn_s: Number = 300
     """How long before its deadline the hub warns about an ask; at most half of its time."""
     approval_s: Number = 60

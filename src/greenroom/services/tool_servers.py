@@ -15,7 +15,7 @@ from greenroom.log.model import Commit
 from greenroom.rules.access.model import HUB
 from greenroom.rules.servers.commands import NoteServer, NoteTools
 from greenroom.rules.servers.decide import MAX_TOOLS
-from greenroom.rules.servers.model import SERVERS, DescribedTool, McpServer, ServerDefinition
+from greenroom.rules.servers.model import SERVERS, DescribedTool, McpServer, ServerDefinition, ServerState
 from greenroom.runtimes.process_trees import TREES_ARE_FOUND, build_family_mark, end_tree
 from greenroom.services.hub import Hub
 from greenroom.services.sdk_import_lock import SDK_LOADING
@@ -130,7 +130,7 @@ class ToolServers:
             await asyncio.sleep(wait_s)
             wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
 
-    async def _note(self, server: McpServer, state: str, error: str = "") -> None:
+    async def _note(self, server: McpServer, state: ServerState, error: str = "") -> None:
         try:
             await self._hub.log.do(NoteServer(by=HUB, name=server.name, state=state, error=error))
         except Unavailable as no:

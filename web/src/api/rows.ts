@@ -18,7 +18,7 @@ export interface Agent {
   display_name?: string | null
   emoji?: string | null
   looks?: string
-  state?: string
+  state?: "kicked" | "registered" | "unregistered"
   profile?: string | null
   kept_as?: string | null
   node_id?: string | null
@@ -388,7 +388,7 @@ export interface McpServer {
   definition: ServerDefinition
   source: string
   changed_at: number
-  state?: string
+  state?: "down" | "off" | "starting" | "up"
   error?: string
   state_at?: number
 }
@@ -455,7 +455,7 @@ export interface Node {
   id: string
   name: string
   joined_at: number
-  state?: string
+  state?: "connected" | "new" | "revoked" | "unreachable"
   epoch?: number
   boot?: string
   taken?: number
@@ -707,7 +707,7 @@ export interface ServerTool {
   name: string
   seen: DescribedTool
   seen_at: number
-  state?: string
+  state?: "accepted" | "gone" | "held"
   accepted?: DescribedTool | null
   accepted_by?: string | null
   accepted_at?: number | null

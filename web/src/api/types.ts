@@ -761,7 +761,7 @@ export interface McpServer {
   definition: ServerDefinition
   source: string
   changed_at: number
-  state?: string
+  state?: "down" | "off" | "starting" | "up"
   error?: string
   state_at?: number
 }
@@ -999,7 +999,7 @@ export interface Node {
   id: string
   name: string
   joined_at: number
-  state?: string
+  state?: "connected" | "new" | "revoked" | "unreachable"
   epoch?: number
   boot?: string
   taken?: number
@@ -1653,8 +1653,8 @@ export interface ShownServer {
 export interface ShownTool {
   name: string
   offered_as: string
-  state: string
-  risk: string
+  state: "accepted" | "gone" | "held"
+  risk: "high" | "low" | "medium"
   seen: DescribedTool
   accepted: DescribedTool | null
   accepted_by: string | null

@@ -7,6 +7,7 @@ from starlette.responses import Response
 from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.verbs import VerbResult, build_verb_endpoints
 from greenroom.doors.rest.wire import read_json_response
+from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal
 from greenroom.rules.servers.commands import AcceptTools, HoldTools, PutServer
@@ -16,6 +17,7 @@ from greenroom.rules.servers.model import (
     SERVERS,
     DescribedTool,
     McpServer,
+    ServerToolState,
     get_tool_risk,
 )
 from greenroom.rules.servers.verbs import SERVER_VERBS
@@ -27,8 +29,8 @@ class ShownTool(msgspec.Struct):
 
     name: str
     offered_as: str
-    state: str
-    risk: str
+    state: ServerToolState
+    risk: Risk
     seen: DescribedTool
     accepted: DescribedTool | None
     accepted_by: str | None

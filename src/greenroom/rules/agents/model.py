@@ -1,10 +1,12 @@
 """Agents: one participant each, with an identity and a credential."""
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import msgspec
 
 from greenroom.log.model import Command, Event, Row, Table
+
+AgentState = Literal["registered", "unregistered", "kicked"]
 
 
 class AgentSkill(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -33,8 +35,7 @@ class Agent(Row, frozen=True, kw_only=True):
     emoji: str | None = None
     looks: str = ""
     """What the name that is shown looks like: no two registered agents look the same."""
-    state: str = "registered"
-    """registered, unregistered or kicked."""
+    state: AgentState = "registered"
     profile: str | None = None
     """The profile it was started from; None for an agent that came from outside."""
     kept_as: str | None = None

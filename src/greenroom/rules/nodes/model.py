@@ -1,8 +1,10 @@
 """Nodes, and the orders that wait for them."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from greenroom.log.model import Command, Event, Row, Table
+
+NodeState = Literal["new", "connected", "unreachable", "revoked"]
 
 
 class Node(Row, frozen=True, kw_only=True):
@@ -11,8 +13,8 @@ class Node(Row, frozen=True, kw_only=True):
     id: str
     name: str
     joined_at: int
-    state: str = "new"
-    """new, connected, unreachable or revoked. Unreachable is not failed: its agents go on. Revoked: its credential was
+    state: NodeState = "new"
+    """Unreachable is not failed: its agents go on. Revoked: its credential was
     ended, and what it held with it."""
     epoch: int = 0
     """Counts its connections: what comes over an older one is refused."""

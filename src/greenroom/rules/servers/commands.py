@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from greenroom.log.model import Command, Event
-from greenroom.rules.servers.model import DescribedTool, ServerDefinition
+from greenroom.rules.servers.model import DescribedTool, ServerDefinition, ServerState
 
 
 class PutServer(Command, frozen=True, kw_only=True):
@@ -45,7 +45,7 @@ class NoteServer(Command, frozen=True, kw_only=True):
     """The hub has reached a server, or lost it."""
 
     name: str
-    state: str
+    state: ServerState
     error: str = ""
 
 
@@ -69,7 +69,7 @@ class ServerStateChanged(Event, frozen=True, kw_only=True):
     """A server has come up or gone down."""
 
     name: str
-    state: str
+    state: ServerState
     error: str = ""
 
 

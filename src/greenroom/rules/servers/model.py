@@ -1,7 +1,7 @@
 """Servers and their tools, as rows."""
 
 import fnmatch
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -33,6 +33,10 @@ class ServerDefinition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     enabled: bool = True
 
 
+ServerState = Literal["starting", "up", "down", "off"]
+ServerToolState = Literal["held", "accepted", "gone"]
+
+
 class McpServer(Row, frozen=True, kw_only=True):
     """A server, and how it is."""
 
@@ -40,8 +44,7 @@ class McpServer(Row, frozen=True, kw_only=True):
     definition: ServerDefinition
     source: str
     changed_at: int
-    state: str = "starting"
-    """starting, up, down or off."""
+    state: ServerState = "starting"
     error: str = ""
     state_at: int = 0
 
@@ -64,7 +67,7 @@ class ServerTool(Row, frozen=True, kw_only=True):
     seen: DescribedTool
     """As the server tells of it now."""
     seen_at: int
-    state: str = "held"
+    state: ServerToolState = "held"
     """held until a person has accepted it as it is now, accepted, or gone when the server has it no more."""
     accepted: DescribedTool | None = None
     """As it was when a person last accepted it."""

@@ -13,13 +13,13 @@ from greenroom.rules.servers.commands import (
     ToolSeen,
 )
 from greenroom.rules.servers.decide import DECIDE
-from greenroom.rules.servers.model import SERVER_TOOLS, SERVERS, McpServer, ServerTool
+from greenroom.rules.servers.model import SERVER_TOOLS, SERVERS, McpServer, ServerState, ServerTool
 
 replace = msgspec.structs.replace
 
 
 def server_put(tx: Tx, event: ServerPut, record: Recorded) -> None:
-    state = "starting" if event.definition.enabled else "off"
+    state: ServerState = "starting" if event.definition.enabled else "off"
     server = McpServer(
         name=event.name,
         definition=event.definition,
