@@ -2,6 +2,7 @@
 
 import msgspec
 
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.rules.access import epochs, login_uses, refused_calls
 from greenroom.rules.access.decide import DECIDE
@@ -23,25 +24,14 @@ def credential_created(tx: Tx, event: CredentialCreated, record: Recorded) -> No
         person_id, person = _guess_legacy_person(tx, event, record)
     tx.put(
         CREDENTIALS,
-        Credential(
+        copy_fields(
+            event,
+            Credential,
             id=event.credential_id,
-            kind=event.kind,
-            name=event.name,
-            digest=event.digest,
-            rights=event.rights,
             created_at=record.at,
             created_by=record.by,
-            agent_id=event.agent_id,
-            threads=event.threads,
-            room=event.room,
-            expires_at=event.expires_at,
-            browser=event.browser,
-            key_digest=event.key_digest,
-            login_of=event.login_of,
             person_id=person_id,
             person=person,
-            device=event.device,
-            address=event.address,
         ),
     )
 

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.rules.agents import invitations, profiles, stored_bytes, wrong_profiles
 from greenroom.rules.agents import unavailable_programs as missing_programs
@@ -23,18 +24,11 @@ from greenroom.rules.agents.names import compute_skeleton
 def agent_registered(tx: Tx, event: AgentRegistered, record: Recorded) -> None:
     tx.put(
         AGENTS,
-        Agent(
+        copy_fields(
+            event,
+            Agent,
             id=event.agent_id,
-            name=event.name,
-            ide=event.ide,
-            model=event.model,
             registered_at=record.at,
-            enrolled_by=event.enrolled_by,
-            description=event.description,
-            capabilities=event.capabilities,
-            skills=event.skills,
-            display_name=event.display_name,
-            emoji=event.emoji,
             looks=compute_skeleton(event.display_name or event.name),
         ),
     )
@@ -43,17 +37,13 @@ def agent_registered(tx: Tx, event: AgentRegistered, record: Recorded) -> None:
 def agent_started(tx: Tx, event: AgentStarted, record: Recorded) -> None:
     tx.put(
         AGENTS,
-        Agent(
+        copy_fields(
+            event,
+            Agent,
             id=event.agent_id,
-            name=event.name,
             ide=event.driver,
-            model=event.model,
             registered_at=record.at,
             enrolled_by="hub",
-            description=event.description,
-            capabilities=event.capabilities,
-            profile=event.profile,
-            kept_as=event.kept_as,
             process="starting",
             looks=compute_skeleton(event.name),
         ),

@@ -4,6 +4,7 @@ from typing import Any, get_args
 
 import msgspec
 
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Context, Event, Noun, Project, Recorded, Rows, Tx
 from greenroom.rules.access.model import CREDENTIALS
 from greenroom.rules.asks import events as e
@@ -18,34 +19,17 @@ replace = msgspec.structs.replace
 
 def ask_raised(tx: Tx, event: e.AskRaised, record: Recorded) -> None:
     asker = event.asker
-    ask = Ask(
+    ask = copy_fields(
+        event,
+        Ask,
         id=event.ask_id,
-        kind=event.kind,
         state="open",
         asker=asker,
         key=event.wish,
-        title=event.title,
         asked_at=record.at,
         agent_id=asker.agent_id,
         run_id=asker.run_id,
         workflow_run_id=asker.workflow_run_id,
-        thread_id=event.thread_id,
-        room=event.room,
-        risk=event.risk,
-        why=event.why,
-        rule=event.rule,
-        text=event.text,
-        questions=event.questions,
-        form=event.form,
-        subject=event.subject,
-        digest=event.digest,
-        edits=event.edits,
-        contents=event.contents,
-        labels=event.labels,
-        asked_of=event.asked_of,
-        approvers=event.approvers,
-        deadline=event.deadline,
-        warn_at=event.warn_at,
     )
     _put(tx, ask, record)
     _keep_files(tx, event.ask_id, event.contents)
@@ -60,21 +44,7 @@ def ask_answered(tx: Tx, event: e.AskAnswered, record: Recorded) -> None:
         votes = _add_vote(tx, ask, "approvals", event, record)
     elif event.verdict == "deny" and event.seat:
         votes = _add_vote(tx, ask, "refusals", event, record)
-    answer = AskAnswer(
-        verdict=event.verdict,
-        by=record.by,
-        name=event.name,
-        at=record.at,
-        text=event.text,
-        options=event.options,
-        arguments=event.arguments,
-        digest=event.digest,
-        contents=event.contents,
-        form=event.form,
-        scope=event.scope,
-        rule=event.rule,
-        lapses_at=event.lapses_at,
-    )
+    answer = copy_fields(event, AskAnswer, by=record.by, at=record.at)
     _put(tx, replace(ask, state="answered", answer=answer, closed_at=record.at, **votes), record)
     _keep_files(tx, event.ask_id, event.contents)
 

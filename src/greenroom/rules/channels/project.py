@@ -2,6 +2,7 @@
 
 import msgspec
 
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.rules.channels.decide import DECIDE
 from greenroom.rules.channels.model import (
@@ -19,17 +20,7 @@ replace = msgspec.structs.replace
 def channel_added(tx: Tx, event: ChannelAdded, record: Recorded) -> None:
     tx.put(
         CHANNELS,
-        Channel(
-            id=event.channel_id,
-            kind=event.kind,
-            name=event.name,
-            host=event.host,
-            owner=event.owner,
-            created_at=record.at,
-            since=record.seq,
-            room=event.room,
-            rules=event.rules,
-        ),
+        copy_fields(event, Channel, id=event.channel_id, created_at=record.at, since=record.seq),
     )
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.rules.nodes.decide import DECIDE
 from greenroom.rules.nodes.model import (
@@ -72,15 +73,7 @@ def node_removed(tx: Tx, event: NodeRemoved, record: Recorded) -> None:
 def order_given(tx: Tx, event: OrderGiven, record: Recorded) -> None:
     tx.put(
         ORDERS,
-        Order(
-            id=event.order_id,
-            node_id=event.node_id,
-            op=event.op,
-            run_id=event.run_id,
-            agent_id=event.agent_id,
-            body=event.body,
-            at=record.at,
-        ),
+        copy_fields(event, Order, id=event.order_id, at=record.at),
     )
 
 

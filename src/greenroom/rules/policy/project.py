@@ -5,6 +5,7 @@ import hashlib
 import msgspec
 
 from greenroom.log.codec import encode
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.rules.policy.budgets import get_holder
 from greenroom.rules.policy.decide import DECIDE
@@ -36,14 +37,7 @@ replace = msgspec.structs.replace
 
 
 def rule_put(tx: Tx, event: RulePut, record: Recorded) -> None:
-    kept = KeptRule(
-        name=event.name,
-        place=event.place,
-        rule=event.rule,
-        source=event.source,
-        changed_at=record.at,
-        by=record.by,
-    )
+    kept = copy_fields(event, KeptRule, changed_at=record.at, by=record.by)
     tx.put(RULES, kept)
     _put_next_version(tx, encode(kept))
 
@@ -88,16 +82,7 @@ def judgement_answered(tx: Tx, event: JudgementAnswered, record: Recorded) -> No
 
 
 def grant_given(tx: Tx, event: GrantGiven, record: Recorded) -> None:
-    grant = Grant(
-        id=event.grant_id,
-        scope=event.scope,
-        holder=event.holder,
-        like=event.like,
-        words=event.words,
-        at=record.at,
-        by=record.by,
-        ask_id=event.ask_id,
-    )
+    grant = copy_fields(event, Grant, id=event.grant_id, at=record.at, by=record.by)
     tx.put(GRANTS, grant)
 
 

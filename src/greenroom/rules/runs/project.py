@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Context, Event, Noun, Project, Recorded, Rows, Tx
 from greenroom.rules.access.model import CredentialRevoked
 from greenroom.rules.agents.model import AGENTS
@@ -44,35 +45,7 @@ replace = msgspec.structs.replace
 def run_created(tx: Tx, event: e.RunCreated, record: Recorded) -> None:
     tx.put(
         RUNS,
-        Run(
-            id=event.run_id,
-            profile=event.profile,
-            agent_id=event.agent_id,
-            root_id=event.root_id,
-            depth=event.depth,
-            path=event.path,
-            status="pending",
-            prompt=event.prompt,
-            created_at=record.at,
-            by=record.by,
-            seq=record.seq,
-            parent_id=event.parent_id,
-            thread_id=event.thread_id,
-            node_id=event.node_id,
-            pinned=event.pinned,
-            keep=event.keep,
-            context=event.context,
-            timeout_s=event.timeout_s,
-            max_tokens=event.max_tokens,
-            max_cost_usd=event.max_cost_usd,
-            isolation=event.isolation,
-            overrides=event.overrides,
-            taint=event.taint,
-            is_step=event.is_step,
-            session=event.session,
-            task=event.task,
-            continues=event.continues,
-        ),
+        copy_fields(event, Run, id=event.run_id, status="pending", created_at=record.at, by=record.by, seq=record.seq),
     )
     if event.continues is not None:
         _change(tx, event.continues, continued_in=event.run_id)

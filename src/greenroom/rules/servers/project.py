@@ -2,6 +2,7 @@
 
 import msgspec
 
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.rules.servers.commands import (
     ServerPut,
@@ -20,14 +21,7 @@ replace = msgspec.structs.replace
 
 def server_put(tx: Tx, event: ServerPut, record: Recorded) -> None:
     state: ServerState = "starting" if event.definition.enabled else "off"
-    server = McpServer(
-        name=event.name,
-        definition=event.definition,
-        source=event.source,
-        changed_at=record.at,
-        state=state,
-        state_at=record.at,
-    )
+    server = copy_fields(event, McpServer, changed_at=record.at, state=state, state_at=record.at)
     tx.put(SERVERS, server)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.rules.threads import events as e
 from greenroom.rules.threads import pins
@@ -45,27 +46,24 @@ replace = msgspec.structs.replace
 def thread_created(tx: Tx, event: e.ThreadCreated, record: Recorded) -> None:
     tx.put(
         THREADS,
-        Thread(
+        copy_fields(
+            event,
+            Thread,
             id=event.thread_id,
-            topic=event.topic,
             status="discuss",
             created_at=record.at,
             seq=record.seq,
-            owner=event.owner,
-            admin_id=event.admin_id,
             admin_since=record.at,
-            template_id=event.template_id,
             last_at=record.at,
-            mailbox_of=event.mailbox_of,
         ),
     )
     if event.system_prompt is not None or event.metadata is not None:
-        brief = Brief(thread_id=event.thread_id, system_prompt=event.system_prompt, metadata=event.metadata)
+        brief = copy_fields(event, Brief)
         tx.put(BRIEFS, brief)
 
 
 def member_joined(tx: Tx, event: e.MemberJoined, record: Recorded) -> None:
-    member = Member(thread_id=event.thread_id, member_id=event.member_id, joined_at=record.at, nonce=event.nonce)
+    member = copy_fields(event, Member, joined_at=record.at)
     tx.put(MEMBERS, member)
 
 
@@ -79,24 +77,7 @@ def token_issued(tx: Tx, event: e.TokenIssued, record: Recorded) -> None:
 def message_posted(tx: Tx, event: e.MessagePosted, record: Recorded) -> None:
     tx.put(
         MESSAGES,
-        Message(
-            id=event.message_id,
-            thread_id=event.thread_id,
-            seq=record.seq,
-            author_id=event.author_id,
-            author_name=event.author_name,
-            agent=event.agent,
-            role=event.role,
-            content=event.content,
-            created_at=record.at,
-            body=event.body,
-            priority=event.priority,
-            mentions=event.mentions,
-            metadata=event.metadata,
-            reply_to=event.reply_to,
-            handoff_target=event.handoff_target,
-            stop_reason=event.stop_reason,
-        ),
+        copy_fields(event, Message, id=event.message_id, seq=record.seq, created_at=record.at),
     )
     thread = tx.get(THREADS, event.thread_id)
     if thread is not None:
@@ -234,14 +215,7 @@ def thread_renamed(tx: Tx, event: e.ThreadRenamed, record: Recorded) -> None:
 def admin_decision_raised(tx: Tx, event: e.AdminDecisionRaised, record: Recorded) -> None:
     tx.put(
         DECISIONS,
-        Decision(
-            message_id=event.message_id,
-            thread_id=event.thread_id,
-            kind=event.kind,
-            candidate_id=event.candidate_id,
-            about_seq=event.about_seq,
-            raised_at=record.at,
-        ),
+        copy_fields(event, Decision, raised_at=record.at),
     )
 
 
@@ -258,14 +232,7 @@ def admin_decided(tx: Tx, event: e.AdminDecided, record: Recorded) -> None:
 def template_created(tx: Tx, event: e.TemplateCreated, record: Recorded) -> None:
     tx.put(
         TEMPLATES,
-        ThreadTemplate(
-            id=event.template_id,
-            name=event.name,
-            system_prompt=event.system_prompt,
-            created_at=record.at,
-            description=event.description,
-            default_metadata=event.default_metadata,
-        ),
+        copy_fields(event, ThreadTemplate, id=event.template_id, created_at=record.at),
     )
 
 
@@ -278,15 +245,7 @@ def upload_kept(tx: Tx, event: e.UploadKept, record: Recorded) -> None:
     tx.put(UPLOAD_TOTALS, UploadTotal(by=record.by, size=event.size + (before.size if before else 0)))
     tx.put(
         UPLOADS,
-        Upload(
-            id=event.upload_id,
-            blob=event.blob,
-            name=event.name,
-            mime=event.mime,
-            size=event.size,
-            by=record.by,
-            at=record.at,
-        ),
+        copy_fields(event, Upload, id=event.upload_id, by=record.by, at=record.at),
     )
 
 

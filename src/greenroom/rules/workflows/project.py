@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.rules.access.epochs import EpochBegun
 from greenroom.rules.clock.model import ClockMoved
@@ -43,31 +44,27 @@ def workflow_put(tx: Tx, event: e.WorkflowPut, record: Recorded) -> None:
     definition = event.definition
     tx.put(
         WORKFLOWS,
-        Workflow(
-            name=event.name,
+        copy_fields(
+            event,
+            Workflow,
             alias=definition.id,
-            digest=event.digest,
             version=event.number,
             changed_at=record.at,
             changed_by=record.by,
             description=definition.description,
-            source=event.source,
             steps=len(definition.steps),
         ),
     )
     _put_versions(tx, event.digest, event.number, definition, record.at, event.text)
     tx.put(
         SAVED_VERSIONS,
-        SavedVersion(
-            name=event.name,
+        copy_fields(
+            event,
+            SavedVersion,
             place=format_version(event.number),
             version=event.number,
-            digest=event.digest,
             saved_at=record.at,
             saved_by=record.by,
-            source=event.source,
-            text=event.text,
-            restored_from=event.restored_from,
         ),
     )
     put_triggers(tx, definition, record.at)
