@@ -25,6 +25,7 @@ from tests.runtimes.acp_rig import Desk, agent, rehearsal
 _LONG = 300
 _CUT: dict[str, Any] = {
     "availableCommands": [],
+    "availableSkillDetails": [],
     "configOptions": [],
     "authMethods": [],
     "models": {},

@@ -58,6 +58,7 @@ def turns(manifest: AcpManifest) -> Iterator[Turn]:
                 meter.begin()
                 heard = []
         elif message.get("method") == "session/update":
+            meter.count_call(message["params"]["update"])
             heard += translator.translate_update(message["params"]["update"])
         elif message.get("method") == "session/request_permission":
             heard += translator.translate_permission("prm_1", message["params"])

@@ -17,7 +17,7 @@ from tests.security.word_room import SECRET, Room, Unread
 pytestmark = pytest.mark.timeout(2 * TEST_LIMIT_S)
 EVERYDAY = ("claude",)
 INSTALLED = ("claude", "claude attach", "codex", "copilot")
-REAL = (*INSTALLED, "opencode", "opencode attach", "gemini", "claude-agent-acp", "codex-acp")
+REAL = (*INSTALLED, "opencode", "opencode attach", "gemini", "qwen", "claude-agent-acp", "codex-acp")
 
 
 @pytest.fixture(

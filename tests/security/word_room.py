@@ -21,6 +21,7 @@ OWN = {
     ".github/skills/own/SKILL.md": "---\nname: own\ndescription: d\n---\nCOMMAND-TEXT",
     ".opencode/command/own.md": "COMMAND-TEXT $ARGUMENTS !`touch made` @secret.txt",
     ".gemini/commands/own.toml": 'prompt = "COMMAND-TEXT {{args}} !{touch made} @{secret.txt}"',
+    ".qwen/commands/own.md": "COMMAND-TEXT {{args}} !{touch made} @{secret.txt}",
 }
 """What the agent's folder has that such words could reach."""
 FIRST = {"claude attach": "!touch made", "codex": "$own", "codex-acp": "$own"}

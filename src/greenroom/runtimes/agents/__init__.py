@@ -8,10 +8,11 @@ from greenroom.runtimes.agents.copilot import COPILOT
 from greenroom.runtimes.agents.cursor import CURSOR
 from greenroom.runtimes.agents.gemini import GEMINI
 from greenroom.runtimes.agents.opencode import OPENCODE
+from greenroom.runtimes.agents.qwen import QWEN
 from greenroom.runtimes.agents.rehearsal import REHEARSAL
 from greenroom.runtimes.agents.vscode import VSCODE
 
-AGENTS: tuple[AgentCli, ...] = (REHEARSAL, BUILTIN, CLAUDE, CODEX, OPENCODE, COPILOT, GEMINI, CURSOR, VSCODE)
+AGENTS: tuple[AgentCli, ...] = (REHEARSAL, BUILTIN, CLAUDE, CODEX, OPENCODE, COPILOT, GEMINI, QWEN, CURSOR, VSCODE)
 _BY_NAME = {agent.name: agent for agent in AGENTS}
 
 
