@@ -24,7 +24,8 @@ md.renderer.rules.fence = (tokens, at) => {
   const code = md.utils.escapeHtml(cutLines(token.content))
   if (language === 'mermaid') return `<figure class="diagram" data-diagram><pre><code>${code}</code></pre></figure>`
   const name = /^[\w+#.-]{1,20}$/.test(language) ? language : ''
-  return `<figure class="code"><figcaption>${name}<button type="button" data-copy></button></figcaption><pre tabindex="0"><code>${code}</code></pre></figure>`
+  const caption = `<figcaption>${name}<button type="button" data-copy></button></figcaption>`
+  return `<figure class="code">${caption}<pre tabindex="0"><code>${code}</code></pre></figure>`
 }
 md.renderer.rules.table_open = () => '<div class="wide" tabindex="0"><table>'
 md.renderer.rules.table_close = () => '</table></div>'

@@ -1,8 +1,12 @@
 /** A difference as git writes it, taken apart into files. */
+export interface PatchLine {
+  kind: 'same' | 'new' | 'gone' | 'place'
+  text: string
+}
 export interface ChangedFile {
   name: string
   state: '' | 'made' | 'removed'
-  lines: { kind: 'same' | 'new' | 'gone' | 'place'; text: string }[]
+  lines: PatchLine[]
   fresh: number
   gone: number
 }
