@@ -33,7 +33,7 @@ web/node_modules/ready: web/package.json web/package-lock.json
 	@npm ci --prefix web --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch web/node_modules/ready
 
-src/greenroom/page/panels.json: web/node_modules/ready $(shell find web/src web/public web/index.html web/vite.config.ts web/tsconfig.json -type f -not -name '*.test.ts')
+src/greenroom/page/panels.json: web/node_modules/ready $(wildcard src/greenroom/sentences/*.json) $(shell find web/src web/public web/index.html web/vite.config.ts web/tsconfig.json -type f -not -name '*.test.ts')
 	@echo "Building the web page (half a minute)"
 	@npm run --prefix web --silent build -- --logLevel warn
 

@@ -29,14 +29,15 @@ from greenroom.rules.workflows import definition
 from greenroom.rules.workflows.schema import build_schema, read_key_descriptions
 from greenroom.runtimes.driver_list import DRIVER_INFOS
 from greenroom.runtimes.driver_options import AcpOptions, DriverOptions
+from greenroom.sentences import CATALOGUE, PLACE
 from greenroom.services.connections import Connections
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "greenroom"
 USERS = ROOT / "docs" / "users"
 _MARKED = re.compile(r"<!-- table: (\w+) -->\n.*?<!-- end -->", re.DOTALL)
-_ERRORS = {"Refused": 0, "Unavailable": 0, "HttpRefused": 1, "GuardRefused": 1, "CredentialRefused": 1}
-"""The errors that bear a code, and which of their arguments it is; the sentence follows it."""
+_ERRORS = {"Refused": 0, "Unavailable": 0, "build_bad_request": 0, "GuardRefused": 1, "CredentialRefused": 1}
+"""What makes an error, and which of its arguments is the key of its sentence, which begins with the code."""
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -112,11 +113,26 @@ def errors() -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ERRORS:
-                given = node.args[_ERRORS[node.func.id] :]
-                if given and isinstance(given[0], ast.Constant) and isinstance(given[0].value, str):
-                    found.setdefault(given[0].value, _sentence(given[1]) if len(given) > 1 else "")
+            match node:
+                case ast.Call(func=ast.Name(id=name)) if name in _ERRORS:
+                    for key in _find_texts(node.args[_ERRORS[name]]):
+                        found.setdefault(key.partition(".")[0], _word(key))
+                case ast.Call(func=ast.Name(id="HttpRefused"), args=[_, ast.Constant(value=str(code)), detail, *_]):
+                    found.setdefault(code, next(map(_word, _find_texts(detail)), ""))
+                case ast.Call(func=ast.Attribute(attr="in_words"), args=[ast.Constant(value=str(code)), words, *_]):
+                    found.setdefault(code, _sentence(words))
     return found
+
+
+def _word(key: str) -> str:
+    return PLACE.sub("…", CATALOGUE[key])
+
+
+def _find_texts(node: ast.expr) -> Iterator[str]:
+    """The constants in what may be a choice of several."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.Constant) and isinstance(one.value, str) and one.value in CATALOGUE:
+            yield one.value
 
 
 def _sentence(node: ast.expr) -> str:

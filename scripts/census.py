@@ -21,7 +21,15 @@ TESTS = ROOT / "tests"
 BORDERS = ("doors", "gateway", "link", "node", "cli", "runtimes")
 NOUNS_IN_ING = {"settings", "testing", "string", "thing", "spring", "ping"}
 CLOSED_SETS = {"kind", "state", "status", "verdict", "risk", "role", "what", "reason", "scope", "level", "right"}
-ERRORS = {"Refused", "Unavailable", "ProtocolError"}
+ERRORS = {
+    "Refused": 0,
+    "Unavailable": 0,
+    "build_bad_request": 0,
+    "GuardRefused": 1,
+    "CredentialRefused": 1,
+    "HttpRefused": 1,
+}
+"""What makes an error, and which of its arguments is the key of its sentence, which begins with its code."""
 
 
 class Module(NamedTuple):
@@ -102,14 +110,19 @@ def find_open_kinds(modules: list[Module]) -> Iterator[str]:
                 yield f"{module.at(node)} {name}"
 
 
+def find_error_key(call: ast.Call) -> str | None:
+    made = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "in_words" else call.func
+    at = ERRORS.get(made.id) if isinstance(made, ast.Name) else None
+    key = call.args[at] if at is not None and len(call.args) > at else None
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
+
+
 def find_untested_codes(modules: list[Module]) -> list[str]:
     codes: dict[str, str] = {}
     for module in modules:
         for node in ast.walk(module.tree):
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS):
-                continue
-            if node.args and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
-                codes.setdefault(node.args[0].value, module.at(node))
+            if isinstance(node, ast.Call) and (key := find_error_key(node)):
+                codes.setdefault(key.partition(".")[0], module.at(node))
     tested = "\n".join(path.read_text() for path in find_files(TESTS, ".py", ".mjs"))
     words = set(re.findall(r"\w+", tested))
     return [f"{code} ({at})" for code, at in sorted(codes.items()) if code not in words]

@@ -49,7 +49,7 @@ function forTheHub(): Plugin {
 
 export default defineConfig({
   plugins: [vue({ template: { transformAssetUrls } }), quasar({ sassVariables: false }), forTheHub()],
-  resolve: { alias: { '@': join(here, 'src') } },
+  resolve: { alias: { '@sentences': join(here, '../src/greenroom/sentences'), '@': join(here, 'src') } },
   define: {
     __VUE_OPTIONS_API__: true,
     __VUE_PROD_DEVTOOLS__: false,
@@ -69,6 +69,7 @@ export default defineConfig({
   test: { include: ['src/**/*.test.ts'] },
   server: {
     port: 5199,
+    fs: { allow: [here, join(here, '../src/greenroom/sentences')] },
     proxy: Object.fromEntries(['/api', '/login', '/logout', '/openapi.json', '/health'].map((path) => [path, { target: hub }])),
   },
 })

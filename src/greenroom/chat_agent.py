@@ -150,7 +150,7 @@ class ChatAgent:
             async for text in response.aiter_lines():
                 chunk = Chunk.from_line(self, json.loads(text))
                 if chunk.kind == "error":
-                    raise Refused(str(chunk.data.get("error")), str(chunk.data.get("message")))
+                    raise Refused.in_words(str(chunk.data.get("error")), str(chunk.data.get("message")))
                 if chunk.kind == "permission" and approve is not None:
                     decided = approve(chunk)
                     verdict = await decided if inspect.isawaitable(decided) else decided
@@ -182,7 +182,7 @@ class ChatAgent:
                     )
                 return
             await asyncio.sleep(_LOOK_S)
-        raise Refused(
+        raise Refused.in_words(
             "no_tools", f"The MCP server '{server}' has told of no tools: {found['server'].get('error') or 'is it up?'}"
         )
 
@@ -207,6 +207,6 @@ class ChatAgent:
 def _parse_refusal(status: int, content: bytes) -> Refused:
     try:
         answer = json.loads(content)
-        return Refused(str(answer.get("code", "refused")), str(answer["detail"]))
+        return Refused.in_words(str(answer.get("code", "refused")), str(answer["detail"]))
     except (ValueError, KeyError, TypeError, AttributeError):
-        return Refused("http_error", f"The hub answered {status}.")
+        return Refused.in_words("http_error", f"The hub answered {status}.")

@@ -1,28 +1,50 @@
 """The two ways in which an answer can be no; everything else is a bug."""
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+from greenroom.sentences import Words, build_sentence
 
 LOGGED = "This error is in the hub's log already."
 """The note on a bug that nobody needs to log again."""
 Kind = Literal["invalid", "forbidden", "not_found", "conflict", "limited", "too_large"]
 
 
-class Refused(Exception):
-    """The rules say no. `code` is for programs, `message` tells a person what to do instead."""
+class SentenceError(Exception):
+    """An error that says a sentence. `code` is for programs: the part of the sentence's key before the first dot."""
 
-    def __init__(self, code: str, message: str, kind: Kind = "invalid", **details: Any) -> None:
-        super().__init__(message)
+    def __init__(self, key: str, /, **params: object) -> None:
+        self._set_words(key.partition(".")[0], build_sentence(key, **params))
+
+    def _set_words(self, code: str, said: Words) -> None:
         self.code = code
-        self.message = message
+        self.said: Words = said
+        self.message = str(said)
+        super().__init__(self.message)
+
+
+class Refused(SentenceError):
+    """The rules say no. The sentence tells a person what to do instead; `details` go into the answer as they are."""
+
+    def __init__(
+        self, key: str, kind: Kind = "invalid", /, *, details: Mapping[str, Any] | None = None, **params: object
+    ) -> None:
+        super().__init__(key, **params)
         self.kind: Kind = kind
-        self.details = details
+        self.details = dict(details or {})
+
+    @classmethod
+    def in_words(cls, code: str, words: str, kind: Kind = "invalid", **details: Any) -> Self:
+        """With words of another program's, or of the command line, which speaks English only."""
+        no = cls.__new__(cls)
+        no._set_words(code, words)
+        no.kind, no.details = kind, details
+        return no
 
 
-class Unavailable(Exception):
+class Unavailable(SentenceError):
     """Something outside the rules is not there just now; the same call may succeed later."""
 
-    def __init__(self, code: str, message: str, retry_after_s: float = 1.0) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
+    def __init__(self, key: str, retry_after_s: float = 1.0, /, **params: object) -> None:
+        super().__init__(key, **params)
         self.retry_after_s = retry_after_s

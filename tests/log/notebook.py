@@ -105,7 +105,7 @@ class Collapsed(Event, frozen=True, kw_only=True):
 
 def write_note(rows: Rows, command: WriteNote, context: Context) -> list[Event]:
     if rows.get(NOTES, command.id) is not None:
-        raise Refused("note_exists", "There is a note of that id.", "conflict")
+        raise Refused.in_words("note_exists", "There is a note of that id.", "conflict")
     return [NoteWritten(id=command.id, page=command.page, text=command.text, file=command.file)]
 
 
@@ -137,7 +137,7 @@ def collapse(rows: Rows, command: Collapse, context: Context) -> list[Event]:
 def _need_note(rows: Rows, note_id: str) -> Note:
     note = rows.get(NOTES, note_id)
     if note is None:
-        raise Refused("note_not_found", "There is no such note.", "not_found")
+        raise Refused.in_words("note_not_found", "There is no such note.", "not_found")
     return note
 
 

@@ -120,7 +120,7 @@ async def test_a_reactor_that_must_wait_for_the_disk_is_no_error(
     async def react(record: Recorded) -> None:
         seen.append(record.seq)
         if len(seen) < 3:
-            raise Unavailable("storage_full", "The disk did not take it.")
+            raise Unavailable("storage_full.disk", error="full")
 
     async with open_notebook(tmp_path) as log, reacting(log, react, errors):
         await log.do(note(1))

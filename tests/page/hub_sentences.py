@@ -1,4 +1,4 @@
-"""What the hub says to people on the page, found in its source: refusals, reasons, and what is wrong.
+"""What the hub says to people on the page, found in its source: reasons, and what is wrong; not refusals.
 
 A value inside of a sentence is {0}, {1} and so on, as in web/src/locales/hub.zh-CN.json.
 """
@@ -11,25 +11,6 @@ from pathlib import Path
 import greenroom
 
 SOURCE = Path(greenroom.__file__).parent
-_ERRORS = {"Refused": 0, "Unavailable": 0, "HttpRefused": 1, "GuardRefused": 1, "build_bad_request": -1}
-"""What makes an error, and which of its arguments is the code; the sentence follows it."""
-_ELSEWHERE = (
-    "builtin/",
-    "chat_agent.py",
-    "cli/",
-    "demo/",
-    "doors/compat/agent_backend/",
-    "doors/compat/assist/",
-    "doors/compat/run_tree/socket.py",
-    "doors/mcp/",
-    "services/tool_gate.py",
-    "log/backup.py",
-    "log/restore.py",
-    "runtimes/conformance_points.py",
-    "runtimes/conformance_trial.py",
-    "testing/",
-)
-"""Where refusals are for programs, agents and the command line."""
 _SPOKEN = (
     "services/profile_health.py",
     "services/notify/outbound.py",
@@ -90,22 +71,6 @@ _SMALL_WORDS = (
     "nothing of on one only or so some than that the there this to true up use was what with write"
 )
 _SMALL_WORD = re.compile(rf"\b({'|'.join(_SMALL_WORDS.split())})\b")
-
-
-def refusals() -> dict[str, set[str]]:
-    """The sentences of every error code that a person can meet on the page."""
-    found: dict[str, set[str]] = {}
-    for path in sorted(SOURCE.rglob("*.py")):
-        if path.relative_to(SOURCE).as_posix().startswith(_ELSEWHERE):
-            continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ERRORS:
-                at = _ERRORS[node.func.id]
-                code = "bad_request" if at < 0 else "".join(map(_text, node.args[at : at + 1]))
-                said = {text for one in node.args[at + 1 : at + 2] if (text := _text(one)) and re.search("[a-z]", text)}
-                if code and said:
-                    found.setdefault(code, set()).update(said)
-    return found
 
 
 def written() -> set[str]:

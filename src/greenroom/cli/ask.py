@@ -225,7 +225,7 @@ def run_snooze(args: argparse.Namespace) -> int:
     units = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
     number, unit = (args.time[:-1], args.time[-1]) if args.time[-1:] in units else (args.time, "s")
     if not number.isdigit():
-        raise Refused("bad_time", f"'{args.time}' is no time: write 30m, 2h or 1d.")
+        raise Refused.in_words("bad_time", f"'{args.time}' is no time: write 30m, 2h or 1d.")
     body = {"for_s": int(number) * units[unit]} if int(number) else {"until": 0}
     return _post_each(args, "snooze", body, "put off" if int(number) else "back")
 

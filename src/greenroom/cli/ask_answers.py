@@ -30,12 +30,12 @@ def need_only_open(client: HubClient) -> Ask:
     now_ms = time.time() * 1000
     found = [ask for ask in client.get("asks", limit=500)["asks"] if ask.get("snoozed_until", 0) <= now_ms]
     if not found:
-        raise Refused("ask_not_found", "Nothing waits for an answer.", "not_found")
+        raise Refused.in_words("ask_not_found", "Nothing waits for an answer.", "not_found")
     if len(found) > 1:
         named = [f"{ask['id']}  {escape_line(ask['title'])}" for ask in found[:_MOST_NAMED]]
         more = [f"and {len(found) - _MOST_NAMED} more: see `greenroom ask list`"] if len(found) > _MOST_NAMED else []
         said = [f"{len(found)} asks are open. Name the one that you mean:", *named, *more]
-        raise Refused("several_asks", "\n".join(said))
+        raise Refused.in_words("several_asks", "\n".join(said))
     only: Ask = found[0]
     return only
 
@@ -92,7 +92,9 @@ def _choose_named(client: HubClient, args: argparse.Namespace) -> list[Chosen]:
         show_call(ask)
     if _is_risky(asks) and not args.yes:
         if not is_at_terminal():
-            raise Refused("unseen", "This is high risk, and nobody is here to look at it: add --digest or --yes.")
+            raise Refused.in_words(
+                "unseen", "This is high risk, and nobody is here to look at it: add --digest or --yes."
+            )
         if not is_confirmed(client, asks[0], "approve"):
             return []
     return [(ask["id"], ask.get("digest")) for ask in asks]
@@ -109,7 +111,7 @@ def _choose_open(client: HubClient, args: argparse.Namespace) -> list[Chosen]:
     if given is not None:
         return [(ask["id"], given)]
     if not is_at_terminal():
-        raise Refused(
+        raise Refused.in_words(
             "unseen", f"Nobody is here to look at it: say that you mean {ask['id']} ({escape_line(ask['title'])})."
         )
     show_call(ask)
@@ -123,7 +125,7 @@ def _build_body(args: argparse.Namespace) -> dict[str, Any]:
     if body["scope"] == "rule":
         body["remember"] = parse_rule_options(args.rule)
     elif getattr(args, "rule", []):
-        raise Refused("bad_choice", "--rule belongs to --for rule.")
+        raise Refused.in_words("bad_choice", "--rule belongs to --for rule.")
     for name in ("arguments", "form"):
         if getattr(args, name, None) is not None:
             body[name] = _parse_json(getattr(args, name), name)
@@ -151,7 +153,7 @@ def _parse_json(text: str, name: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise Refused("bad_json", f"--{name} is not JSON ({error}): write it in single quotes.") from None
+        raise Refused.in_words("bad_json", f"--{name} is not JSON ({error}): write it in single quotes.") from None
 
 
 def _read_content(file: Path) -> dict[str, str]:
@@ -160,5 +162,5 @@ def _read_content(file: Path) -> dict[str, str]:
     try:
         data = base64.b64encode(file.read_bytes()).decode()
     except OSError as error:
-        raise Refused("bad_file", f"{file} cannot be read ({error.strerror}).") from error
+        raise Refused.in_words("bad_file", f"{file} cannot be read ({error.strerror}).") from error
     return {"type": kind if kind in ("image", "audio") else "resource", "mime": mime, "name": file.name, "data": data}

@@ -28,7 +28,9 @@ def parse_rule_options(pairs: list[str]) -> dict[str, str]:
     for pair in pairs:
         key, sign, value = pair.partition("=")
         if not sign or key not in _KEYS:
-            raise Refused("bad_choice", f"'{pair}' is no choice: write {', '.join(f'{one}=...' for one in _KEYS)}.")
+            raise Refused.in_words(
+                "bad_choice", f"'{pair}' is no choice: write {', '.join(f'{one}=...' for one in _KEYS)}."
+            )
         chosen[key] = value
     return chosen
 

@@ -44,7 +44,7 @@ def run_attach(args: argparse.Namespace) -> int:
     client = open_client(args)
     agent_id = _need_agent_id(client, args.id)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Refused("no_terminal", "Attaching needs a terminal: use `greenroom agent logs ID -f` in a pipe.")
+        raise Refused.in_words("no_terminal", "Attaching needs a terminal: use `greenroom agent logs ID -f` in a pipe.")
     from greenroom.cli.attached_terminal import HOW_TO_LEAVE, attach_terminal
     from greenroom.cli.detach_keys import watch_detach_keys
 
@@ -73,7 +73,7 @@ def _need_last_run(client: HubClient, agent_id: str) -> str:
     agent_id = _need_agent_id(client, agent_id)
     found = next((run for run in client.get("runs", limit=200) if run["agent_id"] == agent_id), None)
     if found is None:
-        raise Refused("no_run", f"{agent_id} has had no run lately: see `greenroom runs list`.")
+        raise Refused.in_words("no_run", f"{agent_id} has had no run lately: see `greenroom runs list`.")
     return str(found["id"])
 
 

@@ -136,7 +136,7 @@ def _open_output(name: str) -> Iterator[TextIO]:
             Path(name).chmod(0o600)
             yield file
     except OSError as error:
-        raise Refused("cannot_write", f"{name} cannot be written ({error.strerror}).") from error
+        raise Refused.in_words("cannot_write", f"{name} cannot be written ({error.strerror}).") from error
 
 
 def _parse_time(text: str | None) -> int | None:
@@ -145,7 +145,7 @@ def _parse_time(text: str | None) -> int | None:
     try:
         return None if text is None else parse_iso(text)
     except ValueError:
-        raise Refused("bad_time", f"'{text}' is no time: write 2026-11-15T10:20:30Z.") from None
+        raise Refused.in_words("bad_time", f"'{text}' is no time: write 2026-11-15T10:20:30Z.") from None
 
 
 def run_verify(args: argparse.Namespace) -> int:
@@ -195,7 +195,7 @@ def _verify_file(name: str, anchor: tuple[int, str] | None) -> _Verified:
         with Path(name).open() as file:
             seq, digest, fault = verify_lines(watched(file))
     except (OSError, ValueError) as error:
-        raise Refused("cannot_read", f"{name} cannot be read: {explain_error(error)}") from error
+        raise Refused.in_words("cannot_read", f"{name} cannot be read: {explain_error(error)}") from error
     return seq, digest, fault, kept[0] if kept else None
 
 
@@ -204,5 +204,5 @@ def _parse_anchor(text: str | None) -> tuple[int, str] | None:
         return None
     seq, _, digest = text.partition(":")
     if not seq.isdecimal() or len(digest) != 64:
-        raise Refused("bad_anchor", "An anchor is SEQ:HASH, as `greenroom audit verify` prints it.")
+        raise Refused.in_words("bad_anchor", "An anchor is SEQ:HASH, as `greenroom audit verify` prints it.")
     return int(seq), digest.lower()

@@ -68,11 +68,13 @@ def find_hub(args: argparse.Namespace) -> tuple[str, str]:
     if url.rstrip("/") != own_url:
         need_safe_url(url, args.insecure)
     if token is None:
-        raise Refused(
+        raise Refused.in_words(
             "token_missing", f"A credential for {url} is missing: give --token-file, or set $GREENROOM_TOKEN."
         )
     if not token.isprintable() or not token.isascii():
-        raise Refused("bad_token", "A token is one word of plain letters and digits: is the right file or text given?")
+        raise Refused.in_words(
+            "bad_token", "A token is one word of plain letters and digits: is the right file or text given?"
+        )
     return url.rstrip("/"), token
 
 
@@ -106,7 +108,7 @@ def read_token_file(file: str | Path | None) -> str | None:
     try:
         return Path(file).read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise Refused("token_missing", f"The credential in {file} cannot be read ({error}).") from error
+        raise Refused.in_words("token_missing", f"The credential in {file} cannot be read ({error}).") from error
 
 
 class HubClient:
@@ -225,7 +227,7 @@ class HubClient:
 
 
 def _build_no_hub_error(url: str, status: int = 200) -> Refused:
-    return Refused(
+    return Refused.in_words(
         "no_hub", f"What answers at {url} is no hub that this program knows ({status}): is the address right?"
     )
 
@@ -239,8 +241,8 @@ def _build_refusal(url: str, status: int, content: bytes) -> Refused:
         return _build_no_hub_error(url, status)
     if isinstance(detail, dict):
         code = str(detail.get("error", answer.get("code", "refused")))
-        return Refused(code, str(detail.get("message", code)))
-    return Refused(str(answer.get("code", "refused")), str(detail))
+        return Refused.in_words(code, str(detail.get("message", code)))
+    return Refused.in_words(str(answer.get("code", "refused")), str(detail))
 
 
 def open_client(args: argparse.Namespace) -> HubClient:

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     if args.values is not None:
         return _print_values(args)
     if args.shell is None:
-        raise Refused("no_shell", f"Say for which shell: {', '.join(GLUE)}.")
+        raise Refused.in_words("no_shell", f"Say for which shell: {', '.join(GLUE)}.")
     from greenroom.cli.main import build_parser
 
     text = write_script(args.shell, build_parser())

@@ -128,7 +128,7 @@ def _read(file: Path) -> str:
     try:
         return file.read_text() if file.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
-        raise Refused("file_unusable", f"{file} cannot be read ({error}).") from error
+        raise Refused.in_words("file_unusable", f"{file} cannot be read ({error}).") from error
 
 
 def _write(file: Path, text: str) -> None:
@@ -145,4 +145,4 @@ def _write(file: Path, text: str) -> None:
         part.replace(target)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise Refused("file_unusable", f"{file} cannot be written ({error.strerror}).") from error
+        raise Refused.in_words("file_unusable", f"{file} cannot be written ({error.strerror}).") from error

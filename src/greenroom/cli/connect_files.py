@@ -70,7 +70,7 @@ def _parse_object(place: ConfigFile, text: str) -> dict[str, Any]:
 
 
 def _build_unreadable_error(place: ConfigFile, why: str) -> Refused:
-    return Refused(
+    return Refused.in_words(
         "file_unusable",
         f"{place.file} cannot be changed ({why}): see what belongs into it with --print, and put it in by hand.",
     )

@@ -89,7 +89,7 @@ def _build_body(args: argparse.Namespace, client: HubClient) -> dict[str, Any]:
             known = build_known(find_drivers(client))
             loaded = load_file(file, settings.resolve_data_dir(args.data), known, need_skills=False)
         except BadWorkflow as bad:
-            raise Refused("bad_workflow", "\n".join(problem.text for problem in bad.problems[:20])) from bad
+            raise Refused.in_words("bad_workflow", "\n".join(problem.text for problem in bad.problems[:20])) from bad
         definition = loaded.definition
         for problem in loaded.warnings:
             say(f"! {escape_line(problem.text)}")
@@ -108,7 +108,7 @@ def _build_body(args: argparse.Namespace, client: HubClient) -> dict[str, Any]:
     for given in args.input:
         name, equals, text = given.partition("=")
         if not equals:
-            raise Refused("bad_input", f"'{given}' is no input: write --input name=value.")
+            raise Refused.in_words("bad_input", f"'{given}' is no input: write --input name=value.")
         inputs[name] = parse_input(definition, name, text)
     return {**body, "inputs": inputs}
 
@@ -116,7 +116,7 @@ def _build_body(args: argparse.Namespace, client: HubClient) -> dict[str, Any]:
 def _need_earlier_run(args: argparse.Namespace, client: HubClient) -> dict[str, Any]:
     """The run that is to be run again, with its inputs; nothing if a workflow is named."""
     if bool(args.again) == bool(args.file):
-        raise Refused("bad_use", "Say what to run: a FILE, the name of a workflow, or --again RUN.")
+        raise Refused.in_words("bad_use", "Say what to run: a FILE, the name of a workflow, or --again RUN.")
     if not args.again:
         return {}
     shown = client.get("workflow-runs", args.again)

@@ -136,7 +136,7 @@ def run_graph(args: argparse.Namespace) -> int:
         try:
             Path(args.output).write_text(picture)
         except OSError as error:
-            raise Refused("cannot_write", f"{args.output} cannot be written ({error.strerror}).") from error
+            raise Refused.in_words("cannot_write", f"{args.output} cannot be written ({error.strerror}).") from error
     if args.json:
         show_json({"format": args.format, "graph": picture, "output": args.output})
     elif args.output:

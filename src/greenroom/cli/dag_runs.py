@@ -185,7 +185,7 @@ def run_amend(args: argparse.Namespace) -> int:
     for given in args.set:
         name, equals, text = given.partition("=")
         if not equals:
-            raise Refused("bad_amendment", f"'{given}' is no change: write --set key=value.")
+            raise Refused.in_words("bad_amendment", f"'{given}' is no change: write --set key=value.")
         changes[name] = _parse_value(text)
     body = {"step": args.step, "changes": changes}
     return _show_run(open_client(args).post("workflow-runs", args.id, "amend", body=body), args.json)
@@ -209,7 +209,9 @@ def _find_steps(client: HubClient, run_id: str, step: str | None = None) -> list
         return steps
     found = [one for one in steps if one["id"] == step]
     if not found:
-        raise Refused("step_not_found", f"There is no step '{step}' in {run_id}: see `greenroom dag status {run_id}`.")
+        raise Refused.in_words(
+            "step_not_found", f"There is no step '{step}' in {run_id}: see `greenroom dag status {run_id}`."
+        )
     return found
 
 
@@ -264,7 +266,7 @@ def _find_items(client: HubClient, agent_run: str) -> list[Json]:
 def _need_agent_run(client: HubClient, run_id: str, step: str) -> str:
     found = _find_steps(client, run_id, step)[0]["attempts"]
     if not found or found[-1]["agent_run"] is None:
-        raise Refused("no_agent", f"Step '{step}' has no agent at work.")
+        raise Refused.in_words("no_agent", f"Step '{step}' has no agent at work.")
     return str(found[-1]["agent_run"])
 
 
@@ -286,7 +288,7 @@ def run_unblock(args: argparse.Namespace) -> int:
     client = open_client(args)
     step = _find_steps(client, args.id, args.step)[0]
     if step.get("waits_kind") != "ask":
-        raise Refused("not_waiting", f"Step '{args.step}' does not wait for a person.")
+        raise Refused.in_words("not_waiting", f"Step '{args.step}' does not wait for a person.")
     ask = client.get("asks", step["waits_key"])
     show_call(ask)
     body = {"verdict": "approve", "text": args.text, "digest": ask["digest"]}

@@ -75,7 +75,7 @@ def _post_each(client: HubClient, args: argparse.Namespace, verb: str) -> list[J
     meant = [trigger for trigger in found if args.trigger in (None, trigger["name"])]
     if not meant:
         which = f"trigger '{args.trigger}'" if args.trigger else "trigger"
-        raise Refused(
+        raise Refused.in_words(
             "trigger_not_found",
             f"The workflow '{args.workflow}' has no {which} in the hub: bring it there with `greenroom dag run FILE`.",
             "not_found",

@@ -88,7 +88,7 @@ def _show_diff(client: HubClient, args: argparse.Namespace) -> int:
 def _need_version(client: HubClient, name: str, version: int) -> Json:
     found: list[Json] = client.get("workflows", name, "versions", before=version + 1, limit=1)
     if not found or found[0]["version"] != version:
-        raise Refused(
+        raise Refused.in_words(
             "version_not_found", f"Workflow '{name}' has no version {version}: see `greenroom dag versions {name}`."
         )
     return found[0]

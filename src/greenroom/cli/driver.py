@@ -89,9 +89,13 @@ def run_check(args: argparse.Namespace) -> int:
     from greenroom.runtimes.driver_list import DRIVER_INFOS
 
     if args.name not in DRIVER_INFOS:
-        raise Refused("no_driver", f"There is no driver '{args.name}': write one of {', '.join(DRIVER_INFOS)}.")
+        raise Refused.in_words(
+            "no_driver", f"There is no driver '{args.name}': write one of {', '.join(DRIVER_INFOS)}."
+        )
     if args.name in _SILENT:
-        raise Refused("no_contract", f"The driver '{args.name}' runs any program, and has no conversation to check.")
+        raise Refused.in_words(
+            "no_contract", f"The driver '{args.name}' runs any program, and has no conversation to check."
+        )
     definition = _load_definition(args.name, _get_profile_file(settings.resolve_data_dir(args.data), args.profile))
     with tempfile.TemporaryDirectory(prefix="greenroom-check-") as folder:
         findings = asyncio.run(_run_check(args, definition, Path(folder)))
@@ -120,9 +124,11 @@ def _load_definition(driver: str, file: Path | None) -> "ProfileDefinition":
     try:
         found = read_definition(tomllib.loads(file.read_text()))
     except (OSError, ValueError, msgspec.ValidationError) as error:
-        raise Refused("bad_profile", f"{file}: {explain_definition_error(error)}") from error
+        raise Refused.in_words("bad_profile", f"{file}: {explain_definition_error(error)}") from error
     if found.driver != driver:
-        raise Refused("bad_profile", f"{file}: driver: it is '{found.driver}', and '{driver}' is to be checked.")
+        raise Refused.in_words(
+            "bad_profile", f"{file}: driver: it is '{found.driver}', and '{driver}' is to be checked."
+        )
     return found
 
 

@@ -69,7 +69,7 @@ async def _run_program(command: list[str], **env: str) -> AsyncIterator[str]:
         async with asyncio.timeout(_READY_S):
             first = (await process.stdout.readline()).decode()
         if not first:
-            raise Refused("no_stand", f"`{' '.join(command[1:4])}` did not start here.")
+            raise Refused.in_words("no_stand", f"`{' '.join(command[1:4])}` did not start here.")
         yield first
     finally:
         with contextlib.suppress(ProcessLookupError):

@@ -18,14 +18,16 @@ def need_safe_url(url: str, is_insecure_meant: bool) -> bool:
     """
     found = urlsplit(url)
     if found.scheme not in ("http", "https") or not found.hostname:
-        raise Refused("bad_url", f"{url!r} is no address of a hub: write https://hub.example:39765, for example.")
+        raise Refused.in_words(
+            "bad_url", f"{url!r} is no address of a hub: write https://hub.example:39765, for example."
+        )
     if found.scheme == "https" or found.hostname == "localhost":
         return False
     with contextlib.suppress(ValueError):
         if ipaddress.ip_address(found.hostname).is_loopback:
             return False
     if not is_insecure_meant:
-        raise Refused(
+        raise Refused.in_words(
             "insecure_url",
             f"{url} is not encrypted: give the hub a certificate, or tunnel it to this machine. If the network is"
             " yours alone, say --insecure.",
@@ -40,7 +42,7 @@ def need_valid_url(url: str) -> None:
     except ValueError:
         is_whole = False
     if not is_whole:
-        raise Refused(
+        raise Refused.in_words(
             "bad_url", f"{url!r} is no address of a hub: write http://127.0.0.1:{settings.PORT}, for example."
         )
 

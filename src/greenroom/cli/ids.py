@@ -76,7 +76,7 @@ def need_id(client: "HubClient", text: str, *kinds: str, suggests: bool = True, 
     if found["near"] and suggests:
         word = _WORDS[kinds[0]]
         near = " or ".join(repr(name) for name in found["near"])
-        raise Refused("id_not_found", f"There is no {word} {text!r}: did you mean {near}?", "not_found")
+        raise Refused.in_words("id_not_found", f"There is no {word} {text!r}: did you mean {near}?", "not_found")
     return str(text)
 
 
@@ -84,4 +84,4 @@ def _build_ambiguous_error(text: str, kinds: tuple[str, ...], found: dict[str, A
     candidates = [f"{one['id']}  {escape_line(one['about'])}" for one in found["ids"]]
     more = ["and more: write some more letters"] if found["has_more"] else []
     word = " or ".join(_WORDS[kind] for kind in kinds)
-    return Refused("ambiguous_id", "\n".join([f"{text!r} may mean more than one {word}:", *candidates, *more]))
+    return Refused.in_words("ambiguous_id", "\n".join([f"{text!r} may mean more than one {word}:", *candidates, *more]))

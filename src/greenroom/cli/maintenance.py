@@ -103,7 +103,7 @@ def _need_local_log(data: Path, what: str) -> None:
     from greenroom.errors import Refused
 
     if settings.get_database(data) is not None:
-        raise Refused(
+        raise Refused.in_words(
             "log_in_postgres",
             f"The log of {data} is in PostgreSQL, where {what} does not reach: use the tools of that database"
             " (pg_dump, pg_restore).",
@@ -143,7 +143,9 @@ def run_restore(args: argparse.Namespace) -> int:
 
     data = settings.resolve_data_dir(args.data)
     if args.here == bool(args.file):
-        raise Refused("bad_restore", "Name the file of a backup, or say --here if the data is back in its place.")
+        raise Refused.in_words(
+            "bad_restore", "Name the file of a backup, or say --here if the data is back in its place."
+        )
     begun: list[dict[str, Any]] = []
     restored: dict[str, Any] = {}
     if args.here:

@@ -77,7 +77,7 @@ def _apply_assistant_file(args: argparse.Namespace) -> None:
         found = tomllib.loads(path.read_text())
         port = int(found.get("agentassistant_server_port") or _ASSISTANT_PORT)
     except (OSError, ValueError, TypeError) as error:
-        raise Refused("bad_config", f"{path} cannot be read: {error}.") from error
+        raise Refused.in_words("bad_config", f"{path} cannot be read: {error}.") from error
     host = str(found.get("agentassistant_server_host") or "127.0.0.1")
     if not args.config and host not in _LOOPBACK:
         say(f"greenroom mcp: {path} names another machine and is left alone; use --config {path} if you trust it")

@@ -67,12 +67,14 @@ def run(args: argparse.Namespace) -> int:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise Refused("data_unusable", f"{folder} cannot be used ({error.strerror}): choose another --data.") from error
+        raise Refused.in_words(
+            "data_unusable", f"{folder} cannot be used ({error.strerror}): choose another --data."
+        ) from error
     lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        raise Refused("node_running", f"A node is running in {folder} already.") from None
+        raise Refused.in_words("node_running", f"A node is running in {folder} already.") from None
     os.ftruncate(lock, 0)
     os.write(lock, str(os.getpid()).encode())
     asyncio.run(_run_node(args, folder, exposed))
@@ -84,14 +86,16 @@ def _need_usable_hub(args: argparse.Namespace) -> list[str]:
     from greenroom.node.hub_addresses import read_token
 
     if not args.join or not args.token_file:
-        raise Refused("bad_use", "Say which hub: --join URL --token-file FILE.")
+        raise Refused.in_words("bad_use", "Say which hub: --join URL --token-file FILE.")
     if wrong := [pin for pin in args.pin if not _PIN.fullmatch(pin)]:
-        raise Refused("bad_pin", f"{wrong[0]!r} is no digest of a certificate: `greenroom node add` shows it.")
+        raise Refused.in_words("bad_pin", f"{wrong[0]!r} is no digest of a certificate: `greenroom node add` shows it.")
     exposed = [url for url in args.join if need_safe_url(url, args.insecure)]
     try:
         read_token(Path(args.token_file))
     except (OSError, UnicodeDecodeError) as error:
-        raise Refused("token_missing", f"{args.token_file} cannot be read ({explain_error(error)}).") from error
+        raise Refused.in_words(
+            "token_missing", f"{args.token_file} cannot be read ({explain_error(error)})."
+        ) from error
     return exposed
 
 
@@ -127,6 +131,8 @@ async def _run_node(args: argparse.Namespace, folder: Path, exposed: list[str]) 
     try:
         await task
         if program.is_dismissed:
-            raise Refused("node_removed", "This node was removed from its hub: add it again with `greenroom node add`.")
+            raise Refused.in_words(
+                "node_removed", "This node was removed from its hub: add it again with `greenroom node add`."
+            )
     except asyncio.CancelledError:
         logging.getLogger(__name__).info("stopped")

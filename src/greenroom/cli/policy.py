@@ -91,9 +91,9 @@ def _build_rule(args: argparse.Namespace) -> dict[str, Any] | None:
             text = path.read_text()
             found: Any = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         except (OSError, ValueError) as error:
-            raise Refused("bad_rule", f"{path} cannot be read: {explain_error(error)}") from error
+            raise Refused.in_words("bad_rule", f"{path} cannot be read: {explain_error(error)}") from error
         if not isinstance(found, dict):
-            raise Refused("bad_rule", f"{path} holds no rule: write its keys, such as decision.")
+            raise Refused.in_words("bad_rule", f"{path} holds no rule: write its keys, such as decision.")
         return found
     if args.decision is None:
         return None
@@ -102,7 +102,7 @@ def _build_rule(args: argparse.Namespace) -> dict[str, Any] | None:
     for pair in args.argument:
         name, sign, pattern = pair.partition("=")
         if not sign:
-            raise Refused("bad_rule", f"'{pair}' is no argument: write NAME=PATTERN.")
+            raise Refused.in_words("bad_rule", f"'{pair}' is no argument: write NAME=PATTERN.")
         rule.setdefault("arguments", {})[name] = pattern
     single = ("where", "when", "hours", "risk", "once", "note")
     return rule | {name: getattr(args, name) for name in single if getattr(args, name)}
@@ -182,7 +182,9 @@ def run_suggest(args: argparse.Namespace) -> int:
     if args.accept:
         chosen = next((one for one in found if one["name"] == args.accept), None)
         if chosen is None:
-            raise Refused("rule_not_found", f"No rule '{args.accept}' is suggested: see `greenroom policy suggest`.")
+            raise Refused.in_words(
+                "rule_not_found", f"No rule '{args.accept}' is suggested: see `greenroom policy suggest`."
+            )
         found = client.put("policy", "rules", args.accept, body={"rule": chosen["rule"]})
         show_json(found) if args.json else print(f"The rule {escape_line(args.accept)} holds from now on.")
         return 0

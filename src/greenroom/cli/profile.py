@@ -119,7 +119,7 @@ def run_put(args: argparse.Namespace) -> int:
 def run_import(args: argparse.Namespace) -> int:
     profiles = _read_bundle(args.file).get("profiles")
     if not isinstance(profiles, dict):
-        raise Refused("bad_profile", f"{args.file} is no bundle: write the profiles by name under 'profiles'.")
+        raise Refused.in_words("bad_profile", f"{args.file} is no bundle: write the profiles by name under 'profiles'.")
     return _import_profiles(args, profiles)
 
 
@@ -141,7 +141,7 @@ def run_export(args: argparse.Namespace) -> int:
     try:
         path.write_text(text)
     except OSError as error:
-        raise Refused("cannot_write", f"{path} cannot be written ({error.strerror}).") from error
+        raise Refused.in_words("cannot_write", f"{path} cannot be written ({error.strerror}).") from error
     show_json({"file": str(path), "names": names}) if args.json else print(f"{len(names)} profiles are in {path}.")
     return 0
 
@@ -152,9 +152,9 @@ def _read_bundle(name: str) -> dict[str, Any]:
         text = path.read_text()
         found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (OSError, ValueError) as error:
-        raise Refused("bad_profile", f"{path} cannot be read: {explain_error(error)}") from error
+        raise Refused.in_words("bad_profile", f"{path} cannot be read: {explain_error(error)}") from error
     if not isinstance(found, dict):
-        raise Refused("bad_profile", f"{path} holds no profile: write its keys, such as driver.")
+        raise Refused.in_words("bad_profile", f"{path} holds no profile: write its keys, such as driver.")
     return found
 
 

@@ -66,13 +66,13 @@ def run(args: argparse.Namespace) -> int:
 def read_text(args: argparse.Namespace) -> str:
     """The text to type."""
     if (args.text is None) == (args.base64 is None):
-        raise Refused("text_missing", "Give a text, or its base64 with --base64, or --follow.")
+        raise Refused.in_words("text_missing", "Give a text, or its base64 with --base64, or --follow.")
     if args.text is not None:
         return str(args.text)
     try:
         return base64.b64decode(args.base64, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
-        raise Refused("bad_text", "What stands after --base64 is no base64 of UTF-8.") from None
+        raise Refused.in_words("bad_text", "What stands after --base64 is no base64 of UTF-8.") from None
 
 
 def type_received_texts(args: argparse.Namespace) -> int:
@@ -122,11 +122,11 @@ def need_typing_program(env: Mapping[str, str] = os.environ, system: str = platf
     elif env.get("DISPLAY"):
         wanted = ["xdotool", "ydotool"]
     else:
-        raise Refused("no_desktop", "No desktop is here: neither DISPLAY nor WAYLAND_DISPLAY is set.")
+        raise Refused.in_words("no_desktop", "No desktop is here: neither DISPLAY nor WAYLAND_DISPLAY is set.")
     for program in wanted:
         if shutil.which(program):
             return program
-    raise Refused("no_typist", f"Nothing here can type into a window: install {' or '.join(wanted)}.")
+    raise Refused.in_words("no_typist", f"Nothing here can type into a window: install {' or '.join(wanted)}.")
 
 
 def build_typing_command(program: str, text: str) -> tuple[list[str], str | None]:
@@ -149,6 +149,8 @@ def type_text(program: str, text: str) -> None:
     try:
         done = subprocess.run(argv, input=fed, text=True, capture_output=True, timeout=_TYPE_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Refused("not_typed", f"{program} could not type it ({error}).") from error
+        raise Refused.in_words("not_typed", f"{program} could not type it ({error}).") from error
     if done.returncode:
-        raise Refused("not_typed", f"{program} could not type it: {done.stderr.strip()[:300] or done.returncode}")
+        raise Refused.in_words(
+            "not_typed", f"{program} could not type it: {done.stderr.strip()[:300] or done.returncode}"
+        )

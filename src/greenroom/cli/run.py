@@ -237,7 +237,7 @@ def open_client_or_start_hub(args: argparse.Namespace) -> HubClient:
                 return client
         time.sleep(0.1)
     last = (data / "serve.log").read_text(errors="replace").strip().rpartition("\n")[2].removeprefix("greenroom: ")
-    raise Refused("no_hub", f"A hub could not be started: {last} (see {data / 'serve.log'})")
+    raise Refused.in_words("no_hub", f"A hub could not be started: {last} (see {data / 'serve.log'})")
 
 
 def run_invite(args: argparse.Namespace) -> int:

@@ -48,12 +48,12 @@ def run(args: argparse.Namespace) -> int:
         raise HubUnreachable(f"No hub is running in {data}.")
     at_work = _count_active(data) if pid is not None else None
     if pid is not None and not end_process(pid, data / LOCK, args.timeout):
-        raise Refused(
+        raise Refused.in_words(
             "still_stopping", f"The hub (process {pid}) is stopping, but has not ended within {args.timeout:g} s."
         )
     ends_node = args.agents and node is not None
     if ends_node and node is not None and not end_process(node, data / "node" / "lock", _AGENTS_S):
-        raise Refused(
+        raise Refused.in_words(
             "still_stopping", f"The node (process {node}) has not ended within {_AGENTS_S:.0f} s: look at it."
         )
     if args.json:

@@ -200,7 +200,7 @@ def read_stdin() -> str:
     try:
         return sys.stdin.buffer.read().decode()
     except UnicodeDecodeError as error:
-        raise Refused("bad_text", f"The standard input is no text in UTF-8 ({error.reason}).") from error
+        raise Refused.in_words("bad_text", f"The standard input is no text in UTF-8 ({error.reason}).") from error
 
 
 def explain_error(error: Exception) -> str:

@@ -247,14 +247,14 @@ def _create_file(name: str) -> Any:
     try:
         return Path(name).expanduser().open("xb")
     except OSError as error:
-        raise Refused("file_unusable", f"{name} cannot be written ({error.strerror}).") from error
+        raise Refused.in_words("file_unusable", f"{name} cannot be written ({error.strerror}).") from error
 
 
 def need_thread_id(client: HubClient, wanted: str) -> str:
     """The id of a thread that is named by its id, a part of it, or its topic."""
     found = need_id(client, wanted, "thr")
     if not _is_id(found):
-        raise Refused(
+        raise Refused.in_words(
             "thread_not_found",
             f"There is no thread {wanted!r}: see `greenroom thread list`, or open it with `thread post --new`.",
         )

@@ -76,7 +76,7 @@ def run_create(args: argparse.Namespace) -> int:
     kind = args.kind or ("room" if args.room else "agent")
     name = args.name or args.room
     if name is None:
-        raise Refused("name_missing", "Give the credential a name that you will know it by: --name.")
+        raise Refused.in_words("name_missing", "Give the credential a name that you will know it by: --name.")
     body: dict[str, Any] = {"kind": kind, "name": name, "agent_id": args.agent}
     body["room"] = args.room
     if args.only:
@@ -164,9 +164,9 @@ def need_new_file(name: str | None) -> Path | None:
     """The file to write a token to, if one was named: not there before the token is made, in a folder that is."""
     out = None if name is None else Path(name).expanduser()
     if out and out.exists():
-        raise Refused("file_unusable", f"{out} exists already: choose another name for the token's file.")
+        raise Refused.in_words("file_unusable", f"{out} exists already: choose another name for the token's file.")
     if out and not os.access(out.parent, os.W_OK | os.X_OK):
-        raise Refused("file_unusable", f"{out} cannot be written: is {out.parent} a folder of yours?")
+        raise Refused.in_words("file_unusable", f"{out} cannot be written: is {out.parent} a folder of yours?")
     return out
 
 
@@ -176,4 +176,4 @@ def write_private(path: Path, text: str) -> None:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "w") as file:
             file.write(text)
     except OSError as error:
-        raise Refused("file_unusable", f"{path} cannot be written ({error.strerror}).") from error
+        raise Refused.in_words("file_unusable", f"{path} cannot be written ({error.strerror}).") from error

@@ -94,7 +94,7 @@ def _split_words(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError as error:
-        raise Refused("bad_server", f"The command cannot be split into words: {error}.") from error
+        raise Refused.in_words("bad_server", f"The command cannot be split into words: {error}.") from error
 
 
 def _parse_pairs(given: list[str]) -> dict[str, str]:
@@ -102,7 +102,7 @@ def _parse_pairs(given: list[str]) -> dict[str, str]:
     for pair in given:
         name, sign, value = pair.partition("=")
         if not sign or not name:
-            raise Refused("bad_server", f"'{pair}' is no pair: write NAME=VALUE.")
+            raise Refused.in_words("bad_server", f"'{pair}' is no pair: write NAME=VALUE.")
         out[name] = value
     return out
 
@@ -110,7 +110,7 @@ def _parse_pairs(given: list[str]) -> dict[str, str]:
 def _parse_risks(given: list[str]) -> dict[str, str]:
     risks = _parse_pairs(given)
     if wrong := [risk for risk in risks.values() if risk not in RISKS]:
-        raise Refused("bad_server", f"There is no risk '{wrong[0]}': write {', '.join(RISKS)}.")
+        raise Refused.in_words("bad_server", f"There is no risk '{wrong[0]}': write {', '.join(RISKS)}.")
     return risks
 
 
@@ -188,7 +188,7 @@ def _is_yes(count: int) -> bool:
     try:
         return input(f"Accept these {count} tools? [y/N] ").strip().lower() in ("y", "yes")
     except EOFError:
-        raise Refused("unseen", "Nobody is here to say yes: name the tools, or write --yes.") from None
+        raise Refused.in_words("unseen", "Nobody is here to say yes: name the tools, or write --yes.") from None
 
 
 def _need_server(client: HubClient, name: str) -> dict[str, Any]:
@@ -199,4 +199,4 @@ def _need_tool(found: dict[str, Any], name: str) -> dict[str, Any]:
     for tool in found["tools"]:
         if name in (tool["name"], tool["offered_as"]):
             return dict(tool)
-    raise Refused("tool_not_found", f"{found['server']['name']} has no tool '{name}'.")
+    raise Refused.in_words("tool_not_found", f"{found['server']['name']} has no tool '{name}'.")

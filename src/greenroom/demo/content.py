@@ -67,7 +67,7 @@ REVIEW = (
 
 ```python
 if len(headers) > settings.max_headers:
-    raise Refused("too_many_headers", "Send fewer headers.")
+    raise Refused.in_words("too_many_headers", "Send fewer headers.")
 ```
 
 Nothing else needs a change.""",

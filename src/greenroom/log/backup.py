@@ -55,11 +55,11 @@ def backup(data: Path, target: Path, nouns: Sequence[Noun]) -> BackupManifest:
     """Write a backup of everything acknowledged so far to a new file that only its owner can read."""
     need_database(data)
     if target.exists():
-        raise Refused("target_exists", f"{target} exists already: choose another name for the backup.", "conflict")
+        raise Refused("target_exists", "conflict", file=target)
     for _ in range(_ATTEMPTS):
         with contextlib.suppress(_PayloadGone), convert_write_errors(target.parent):
             return _write(data, target, nouns)
-    raise Unavailable("busy", "Threads are being deleted while the backup is made: try again in a moment.")
+    raise Unavailable("busy.backup")
 
 
 def _write(data: Path, target: Path, nouns: Sequence[Noun]) -> BackupManifest:
@@ -89,7 +89,7 @@ def _copy_database(source: Path, copy: Path) -> None:
         with contextlib.closing(connect(source)) as connection:
             connection.execute("VACUUM INTO ?", (str(copy),))
     except (apsw.FullError, apsw.IOError) as error:
-        raise Unavailable("storage_full", f"The copy of the database cannot be written ({error}).", 5) from error
+        raise Unavailable("storage_full.backup", 5, error=error) from error
     except apsw.Error as error:
         raise _make_damaged_error(str(error)) from error
 
@@ -100,7 +100,7 @@ def _describe(data: Path, copy: Path, nouns: Sequence[Noun]) -> BackupManifest:
         seq, schema = read_head(connection), connection.pragma("user_version")
         names = find_named_files(connection, tables)
     if schema > SCHEMA:
-        raise Refused("newer_schema", "The data is of a newer greenroom: back it up with that version.", "conflict")
+        raise Refused("newer_schema", "conflict")
     faulty = {name for name in names if get_file_fault(data / FILES, name)}
     if faulty:
         with contextlib.closing(connect(data / FILE)) as connection:
@@ -135,7 +135,7 @@ def need_sound_database(copy: Path) -> apsw.Connection:
 
 
 def _make_damaged_error(why: str) -> Refused:
-    return Refused("database_damaged", f"The database is damaged ({why}): see `greenroom check`.", "conflict")
+    return Refused("database_damaged", "conflict", why=why)
 
 
 def _add(tar: tarfile.TarFile, name: str, content: bytes | Path) -> None:
@@ -161,7 +161,7 @@ def convert_write_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise Unavailable("storage_full", f"{folder} cannot be written ({error.strerror}).", 5) from error
+        raise Unavailable("storage_full.folder", 5, folder=folder, error=error.strerror) from error
 
 
 def create_private_file(path: Path) -> IO[bytes]:

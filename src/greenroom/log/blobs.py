@@ -85,7 +85,7 @@ class FileBlobs:
             sync_folder(path.parent)
         except OSError as error:
             part.unlink(missing_ok=True)
-            raise Unavailable("storage_full", f"The disk did not take the file ({error}).", 5) from error
+            raise Unavailable("storage_full.file", 5, error=error) from error
 
     def read(self, name: str) -> bytes | None:
         try:
@@ -94,7 +94,7 @@ class FileBlobs:
         except (FileNotFoundError, ValueError):
             return None
         except OSError as error:
-            raise Unavailable("storage_unreadable", f"The file cannot be read just now ({error}).", 5) from error
+            raise Unavailable("storage_unreadable", 5, error=error) from error
 
     def drop(self, name: str) -> None:
         with self._lock:

@@ -30,7 +30,7 @@ class HeavyWork:
         A caller who leaves gives up the answer, not the turn: a thread cannot be stopped.
         """
         if self._waiting >= _MOST_WAITING:
-            raise Unavailable("busy", "Too many requests that take long are waiting: try again in a moment.")
+            raise Unavailable("busy.requests")
         self._waiting += 1
         task = asyncio.ensure_future(self._take_turn(start))
         task.add_done_callback(lambda done: done.cancelled() or done.exception())

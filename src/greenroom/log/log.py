@@ -56,9 +56,9 @@ class Log:
         A caller that goes away does not take the command back.
         """
         if self._stopping:
-            raise Unavailable("stopping", "The hub is stopping; try again when it is back.")
+            raise Unavailable("stopping")
         if len(self._waiting) >= _BACKLOG:
-            raise Unavailable("busy", "Too many commands are waiting; slow down and try again.")
+            raise Unavailable("busy.commands")
         done: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
         self._waiting.append((command, done))
         self._wake.set()
@@ -172,11 +172,7 @@ class Log:
             if known is not None:
                 name, first, last = known
                 if name != type(command).__name__:
-                    raise Refused(
-                        "key_reused",
-                        f"This idempotency key was used for {name}; choose a new key for a new request.",
-                        "conflict",
-                    )
+                    raise Refused("key_reused.command", "conflict", name=name)
                 return Done(tuple(tx.records(first, last)), repeated=True)
         for admit in self.admit:
             admit(tx, command, context)

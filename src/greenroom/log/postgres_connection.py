@@ -36,4 +36,4 @@ def connect(url: str, *, autocommit: bool = True) -> Connection:
 
 def make_unreachable_error(error: Exception) -> Unavailable:
     """What is said while the database does not answer."""
-    return Unavailable("storage_unreachable", f"The database does not answer ({error}); try again.", retry_after_s=5)
+    return Unavailable("storage_unreachable.database", 5, error=error)

@@ -83,13 +83,9 @@ def _need_place(data: Path, force: bool) -> None:
     if all(name.startswith(_REPLACED) for name in there):
         return
     if FILE not in there:
-        raise Refused("not_empty", f"{data} holds other things: choose an empty or a new directory.", "conflict")
+        raise Refused("not_empty", "conflict", folder=data)
     if not force:
-        raise Refused(
-            "not_empty",
-            f"{data} holds a hub's data already: choose another directory, or use --force to move the old data aside.",
-            "conflict",
-        )
+        raise Refused("not_empty.hub_data", "conflict", folder=data)
     _need_no_node(data / _NODE / "lock")
 
 
@@ -103,7 +99,7 @@ def _need_no_node(lock: Path) -> None:
     except OSError:
         pid = lock.read_text().strip()
         end = f"end it and its agents with `greenroom stop --agents --data {lock.parent.parent}`"
-        raise Refused("node_running", f"The node of this hub still runs (process {pid}): {end}.", "conflict") from None
+        raise Refused("node_running", "conflict", pid=pid, end=end) from None
     finally:
         os.close(handle)
 
@@ -115,7 +111,7 @@ def _unpack(file: IO[bytes], staged: Path) -> BackupManifest:
         with tarfile.open(fileobj=file, mode="r:") as tar:
             manifest = _read_manifest(tar)
             if sum(manifest.files.values()) + manifest.size > shutil.disk_usage(staged).free:
-                raise Unavailable("storage_full", "The disk has no room for what the backup holds: free some.", 5)
+                raise Unavailable("storage_full.restore", 5)
             wanted = {FILE: (staged / FILE, manifest.size, manifest.digest)}
             for name, size in manifest.files.items():
                 wanted[build_member_name(name)] = (build_blob_path(staged / FILES, name), size, name)
@@ -139,11 +135,7 @@ def _read_manifest(tar: tarfile.TarFile) -> BackupManifest:
         raise _make_damaged_error("it does not begin with the manifest of a Greenroom backup")
     manifest = msgspec.json.decode(source.read(), type=BackupManifest)
     if manifest.format > FORMAT or manifest.schema > SCHEMA:
-        raise Refused(
-            "newer_backup",
-            f"The backup was made by a newer greenroom ({manifest.greenroom}): restore it with that version.",
-            "conflict",
-        )
+        raise Refused("newer_backup", "conflict", greenroom=manifest.greenroom)
     return manifest
 
 
@@ -178,11 +170,11 @@ def _move_aside(data: Path) -> None:
 
 
 def _make_damaged_error(what: str) -> Refused:
-    return Refused("backup_damaged", f"This cannot be used as a backup: {what}. Nothing was changed.")
+    return Refused("backup_damaged", what=what)
 
 
 def _open_backup(file: Path) -> IO[bytes]:
     try:
         return file.open("rb")
     except OSError as error:
-        raise Refused("backup_not_found", f"{file} cannot be read ({error.strerror}).", "not_found") from error
+        raise Refused("backup_not_found", "not_found", file=file, error=error.strerror) from error

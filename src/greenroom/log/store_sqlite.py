@@ -143,18 +143,9 @@ class SqliteStore:
         except BaseException as error:
             self._rollback()
             if isinstance(error, (apsw.FullError, apsw.IOError)):
-                raise Unavailable(
-                    "storage_full",
-                    f"The disk did not take it ({error}); nothing was changed. Free some space and try again.",
-                    retry_after_s=5,
-                ) from error
+                raise Unavailable("storage_full.commit", 5, error=error) from error
             if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
-                raise Unavailable(
-                    "storage_damaged",
-                    f"The database is damaged ({error}); nothing was changed. The operator sees what is wrong with"
-                    " `greenroom check`, and restores a backup with `greenroom restore`.",
-                    retry_after_s=60,
-                ) from error
+                raise Unavailable("storage_damaged", 60, error=error) from error
             raise
         finally:  # who is cancelled while it commits has changed them all the same
             self.rows.forget(self._tx.touched)
@@ -169,14 +160,10 @@ class SqliteStore:
                 return
             except apsw.BusyError:
                 if asyncio.get_running_loop().time() > deadline:
-                    raise Unavailable(
-                        "storage_busy",
-                        f"Another program holds {self.path.name} locked; close it and try again.",
-                        retry_after_s=5,
-                    ) from None
+                    raise Unavailable("storage_busy", 5, file=self.path.name) from None
                 await asyncio.sleep(0.05)
             except (apsw.FullError, apsw.IOError) as error:
-                raise Unavailable("storage_full", f"The disk cannot be written ({error}).", 5) from error
+                raise Unavailable("storage_full.disk", 5, error=error) from error
 
     def _commit(self) -> None:
         self._tx.do_long_work()

@@ -42,10 +42,7 @@ class NodeOutbox:
         try:
             self._db = _open(path)
         except (apsw.CantOpenError, apsw.NotADBError, apsw.CorruptError) as error:
-            raise Refused(
-                "outbox_unusable",
-                f"{path} cannot be used ({error}): move it away; what the hub has not got of it is lost.",
-            ) from error
+            raise Refused("outbox_unusable", path=path, error=error) from error
         self.acked = self._db.execute("SELECT value FROM meta WHERE name = 'acked'").get or 0
         self.newest = max(self._db.execute("SELECT max(number) FROM items").get or 0, self.acked)
         self._sizes = deque(self._db.execute("SELECT number, length(data) FROM items ORDER BY number"))

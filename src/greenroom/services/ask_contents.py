@@ -64,16 +64,16 @@ def _decode_contents(given: Iterable[ContentInput], most_bytes: int) -> list[tup
     left = most_bytes
     for one in given:
         if one.type not in TYPES or (one.mime and not _MIME.fullmatch(one.mime)):
-            raise Refused("bad_content", f"A part is of type {', '.join(TYPES)}, with a mime such as image/png.")
+            raise Refused("bad_content.type", types=TYPES)
         if one.type != "text" and (one.data is None or not one.mime):
-            raise Refused("bad_content", f"A part of type {one.type} has data in base64, and a mime.")
+            raise Refused("bad_content.data", type=one.type)
         try:
             data = None if one.data is None else base64.b64decode(one.data, validate=True)
         except (binascii.Error, ValueError):
-            raise Refused("bad_content", "The data of a part is not base64.") from None
+            raise Refused("bad_content.base64") from None
         left -= len(data or b"")
         if left < 0:
-            raise Refused("content_too_large", f"All parts together have at most {most_bytes} bytes.", "too_large")
+            raise Refused("content_too_large", "too_large", most_bytes=most_bytes)
         out.append((one, data))
     return out
 

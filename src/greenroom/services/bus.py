@@ -114,7 +114,7 @@ class Bus:
             self._turns.end_turn(thread_id, event.member_id)
             raise SyncRefused(event, find_messages(self.rows, thread_id, after_seq=event.expected_last_seq or 0))
         if done.repeated and (event.thread_id, event.content, event.body) != (thread_id, content, body):
-            raise Refused("key_reused", "This key was used for another message: choose a new one.", "conflict")
+            raise Refused("key_reused.message", "conflict")
         if event.agent:
             self._turns.end_turn(thread_id, event.author_id)
             self.presence.note_activity(event.author_id, "msg_post")
@@ -247,7 +247,7 @@ class Bus:
         """The beginning of the content, which is kept in the log, and the name and bytes of the file with the whole."""
         if len(content) > self._log.settings.max_content_chars:
             limit = self._log.settings.max_content_chars
-            raise Refused("content_too_long", f"Keep a message under {limit} characters.", "too_large")
+            raise Refused("content_too_long", "too_large", limit=limit)
         need_no_secret(content, self._log.settings)  # the rules see only the beginning
         whole = content.encode()
         name = await asyncio.to_thread(self._blobs.keep, whole)

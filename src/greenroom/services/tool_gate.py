@@ -17,6 +17,7 @@ from greenroom.rules.policy.model import Verdict
 from greenroom.rules.runs.tool_calls import WantToolCall, build_call_request, hash_call_wish
 from greenroom.rules.servers.model import McpServer, ServerTool
 from greenroom.rules.servers.queries import get_offered
+from greenroom.sentences import build_sentence
 from greenroom.services.hub import Hub
 from greenroom.services.tool_servers import ToolServers
 
@@ -39,7 +40,7 @@ async def call_gated_tool(
     else:
         verdict: Verdict = kinds[CallJudged].verdict
         if verdict.decision != "allow":
-            raise Refused("refused_by_policy", f"The policy refuses this call. {verdict.why}", "forbidden")
+            raise Refused("refused_by_policy", "forbidden", why=verdict.why)
     return await servers.call(server.name, tool.name, arguments, server.definition.timeout_s)
 
 
@@ -48,46 +49,45 @@ async def _take_approval(hub: Hub, by: Principal, ask_id: str, arguments: dict[s
     ask = await hub.asks.wait(ask_id)
     match await hub.asks.take(TakeAnswer(by=HUB, ask_id=ask_id)):
         case "lapsed":
-            raise Refused("approval_lapsed", f"This call was not run: {NOT_TAKEN}. Call it again.", "conflict")
+            raise Refused("approval_lapsed", "conflict", reason=NOT_TAKEN)
         case "not_yours":
-            words = "This call was answered, and run, for another connection of yours."
-            raise Refused("already_taken", words, "conflict")
+            raise Refused("already_taken.other_connection", "conflict")
     _need_approved(ask)
     assert ask.answer is not None and ask.subject is not None  # noqa: S101 a yes to a permission has both
     if ask.answer.arguments is not None:
         arguments = ask.answer.arguments
     server, tool = _need_tool(hub, by, ask.subject.tool)
     if ask.subject.files != {tool.offered_as: tool.seen.digest}:
-        raise Refused("tool_changed", "The tool has changed since it was asked about: call it again.", "conflict")
+        raise Refused("tool_changed.asked", "conflict")
     wanted = build_call_request(hub.rows, by, arguments, server, tool)
     verdict = judge(hub.rows, wanted, hub.log.clock.now())
     if is_refused_despite_approval(verdict):
         await hub.log.do(JudgeCall(by=HUB, judgement_id=new_id("jdg"), wanted=wanted))
-        words = f"It was approved, but what holds now refuses it. {verdict.why}"
-        raise Refused("refused_by_policy", words, "forbidden")
+        raise Refused("refused_by_policy.despite_approval", "forbidden", why=verdict.why)
     return arguments
 
 
 def _need_approved(ask: Ask) -> None:
     if ask.state == "withdrawn":
-        raise Refused("ask_withdrawn", f"It was taken back ({ask.reason}), so it was not run.", "conflict")
+        raise Refused("ask_withdrawn.call", "conflict", reason=ask.reason)
     if ask.state == "expired" or ask.answer is None:
-        words = "Nobody answered in time, so it was refused; nobody has said no to it."
-        raise Refused("ask_expired", words, "conflict")
+        raise Refused("ask_expired.call", "conflict")
     if ask.answer.verdict != "approve":
-        words = f": {ask.answer.text}" if ask.answer.text else "."
-        raise Refused("denied", f"{ask.answer.name or 'A person'} has refused this call{words}", "forbidden")
+        name = ask.answer.name or build_sentence("person")
+        if ask.answer.text:
+            raise Refused("denied.note", "forbidden", name=name, note=ask.answer.text)
+        raise Refused("denied", "forbidden", name=name)
 
 
 def _need_tool(hub: Hub, by: Principal, name: str) -> tuple[McpServer, ServerTool]:
     found = get_offered(hub.rows, by, name)
     if found is None:
-        raise Refused("tool_not_found", f"Unknown tool: {name[:100]}", "not_found")
+        raise Refused("tool_not_found", "not_found", name=name[:100])
     return found
 
 
 def _need_open_ask(hub: Hub, by: Principal, name: str, arguments: Any) -> Ask:
     found = get_waiting_ask(hub.rows, hash_call_wish(by, name, arguments), hub.log.clock.now())
     if found is None:
-        raise Refused("already_taken", "This call was answered meanwhile: call it again.", "conflict")
+        raise Refused("already_taken", "conflict")
     return found

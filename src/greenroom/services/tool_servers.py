@@ -75,13 +75,11 @@ class ToolServers:
 
         client = await self._get_client(server)
         if client is None:
-            raise Unavailable("server_down", self._explain_down(server), retry_after_s=5.0)
+            raise self._build_down(server)
         try:
             return await client.call_tool(tool, arguments, read_timeout_seconds=timeout_s)
         except (MCPError, OSError, RuntimeError) as error:
-            raise Unavailable(
-                "server_failed", f"The server {server} did not answer: {_explain_error(error)[:500]}"
-            ) from error
+            raise Unavailable("server_failed", server=server, error=_explain_error(error)[:500]) from error
 
     async def _get_client(self, server: str) -> "Client | None":
         """The connection, if it is there or comes soon: an approved call is not lost to a server that is starting."""
@@ -94,10 +92,11 @@ class ToolServers:
             return None
         return self._clients[server]
 
-    def _explain_down(self, server: str) -> str:
+    def _build_down(self, server: str) -> Unavailable:
         row = self._hub.rows.get(SERVERS, server)
-        why = f" ({row.error})" if row is not None and row.error else ""
-        return f"The server {server} is not there just now{why}. It is started again by itself: try again later."
+        if row is not None and row.error:
+            return Unavailable("server_down.error", 5.0, server=server, error=row.error)
+        return Unavailable("server_down", 5.0, server=server)
 
     def on_commit(self, commit: Commit) -> None:
         """A server was registered, changed or removed."""

@@ -66,9 +66,7 @@ class Waiters:
         if agent_id is not None:
             count = self._per_agent.get(agent_id, 0)
             if count >= self._max_per_agent:
-                raise Refused(
-                    "too_many_waits", f"This agent has {count} msg_wait calls open already: end one first.", "limited"
-                )
+                raise Refused("too_many_waits", "limited", count=count)
             self._per_agent[agent_id] = count + 1
             self._presence.start_waiting(agent_id)
         self._by_thread.setdefault(thread_id, {})[waiter.call_id] = waiter

@@ -81,7 +81,7 @@ async def invite(
     try:
         called = need_profile(log.rows, profile.name if profile else name)
         if thread.status not in OPEN_STATES:
-            raise Refused("thread_closed", f"The thread is {thread.status}: nobody is invited into it.", "conflict")
+            raise Refused("thread_closed.invite", "conflict", status=thread.status)
         ids = {"run_id": run_id, "agent_id": agent_id, "key": key}
         again: dict[str, Any] = {"agent": own.id, "keep": True} if own else {}
         run = await _start_called_run(log, by, called.name, text, thread, **ids, **again, taint=taint)

@@ -19,11 +19,9 @@ def ensure_webhook_key(data: Path) -> bytes:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
             key = file.read(4096).strip()
     except OSError as error:
-        raise Unavailable("no_webhook_key", f"The key of webhooks cannot be read ({error.strerror}).") from error
+        raise Unavailable("no_webhook_key.unreadable", error=error.strerror) from error
     if len(key) < _LEAST:
-        raise Unavailable(
-            "no_webhook_key", f"{KEY_FILE} in the data directory is damaged: remove it, and a new one is made."
-        )
+        raise Unavailable("no_webhook_key.damaged", file=KEY_FILE)
     return key
 
 

@@ -44,7 +44,7 @@ def load_file(
     """The workflow in a file, with its skills and nested workflows. Raises BadWorkflow; Refused if it is no text."""
     text = _read(file)
     if text is None:
-        raise Refused("cannot_read", _explain_unreadable(file))
+        raise _build_unreadable(file)
     here = file.resolve().parent
     places = (here, Path.cwd(), data)
 
@@ -118,20 +118,20 @@ def _find_steps(definition: WorkflowDefinition) -> Iterator[tuple[int, Step]]:
             yield at, one
 
 
-def _explain_unreadable(path: Path) -> str:
+def _build_unreadable(path: Path) -> Refused:
     """Why a file cannot be read, and what to do."""
     if path.is_dir():
-        return f"{path} is a directory: name the workflow's file in it."
+        return Refused("cannot_read.directory", path=path)
     try:
         with path.open("rb") as file:
             size = len(file.read(MAX_BYTES + 1))
     except FileNotFoundError:
-        return f"There is no file {path}: write its whole path, or start from its directory."
+        return Refused("cannot_read.missing", path=path)
     except OSError as error:
-        return f"{path} cannot be read ({error.strerror})."
+        return Refused("cannot_read", path=path, error=error.strerror)
     if size > MAX_BYTES:
-        return f"{path} is larger than {MAX_BYTES // 1000} kB: split it into nested workflows."
-    return f"{path} is no text: a workflow is a file of UTF-8 text, YAML or JSON."
+        return Refused("cannot_read.too_large", path=path, limit_kb=MAX_BYTES // 1000)
+    return Refused("cannot_read.no_text", path=path)
 
 
 def _read(path: Path) -> str | None:

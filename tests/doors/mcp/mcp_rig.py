@@ -80,9 +80,9 @@ async def say(call: McpCall[SayArgs]) -> Any:
 async def fail(call: McpCall[FailArgs]) -> Any:
     match call.args.how:
         case "refused":
-            raise Refused("ReplyTokenInvalidError", "Call msg_wait first.", detail="TOKEN_INVALID")
+            raise Refused.in_words("ReplyTokenInvalidError", "Call msg_wait first.", detail="TOKEN_INVALID")
         case "unavailable":
-            raise Unavailable("disk_full", "Try again.", retry_after_s=2.5)
+            raise Unavailable("busy.requests", 2.5)
         case _:
             raise ZeroDivisionError("the secret of the hub")
 
@@ -110,7 +110,7 @@ async def read_config(call: McpCall[NoArgs]) -> Any:
 
 async def read_state(call: McpCall[ThreadArgs]) -> Any:
     if call.args.thread_id == "none":
-        raise Refused("Thread not found", "There is no such thread.", "not_found")
+        raise Refused.in_words("Thread not found", "There is no such thread.", "not_found")
     return f"state of {call.args.thread_id}"
 
 

@@ -85,9 +85,11 @@ async def test_a_refusal_is_a_result_that_names_its_code_and_details(version: st
         "detail": "TOKEN_INVALID",
     }
     assert text_of(unavailable) == {
-        "error": "disk_full",
-        "code": "disk_full",
-        "message": "Try again.",
+        "error": "busy",
+        "code": "busy",
+        "message": "Too many requests that take long are waiting: try again in a moment.",
+        "key": "busy.requests",
+        "params": {},
         "retry_after": 2.5,
     }
     assert refused.is_error is unavailable.is_error is False

@@ -48,7 +48,7 @@ def test_a_long_wait_ends_before_the_client_gives_up_and_a_short_one_on_time() -
 
 
 def test_a_refusal_bears_the_words_of_the_bus_and_the_code_of_the_hub() -> None:
-    limited = Refused("rate_limited", "Wait 3 s.", "limited", limit=30, window_seconds=60, retry_after=3)
+    limited = Refused.in_words("rate_limited", "Wait 3 s.", "limited", limit=30, window_seconds=60, retry_after=3)
     assert build_refusal(limited) == {
         "error": "Rate limit exceeded",
         "code": "rate_limited",
@@ -58,5 +58,5 @@ def test_a_refusal_bears_the_words_of_the_bus_and_the_code_of_the_hub() -> None:
         "window": 60,
         "retry_after": 3,
     }
-    assert build_refusal(Refused("bad_reply_to", "None such."))["detail"] == "None such."
-    assert build_refusal(Refused("not_admin", "No."))["error"] == "not_admin"
+    assert build_refusal(Refused.in_words("bad_reply_to", "None such."))["detail"] == "None such."
+    assert build_refusal(Refused.in_words("not_admin", "No."))["error"] == "not_admin"

@@ -14,7 +14,7 @@ from greenroom.testing.hub_process import HubProcess
 
 @pytest.mark.parametrize(("kind", "status"), STATUS.items())
 def test_each_kind_of_refusal_has_its_status(kind: str, status: int) -> None:
-    answer = build_error_response(Refused("some_code", "Do this instead.", kind, limit=3))  # type: ignore[arg-type]
+    answer = build_error_response(Refused.in_words("some_code", "Do this instead.", kind, limit=3))  # type: ignore[arg-type]
     assert answer.status_code == status
     said = msgspec.json.decode(answer.body)
     assert said.pop("retry_after", None) == (1 if status == 429 else None)
@@ -22,15 +22,28 @@ def test_each_kind_of_refusal_has_its_status(kind: str, status: int) -> None:
     assert ("retry-after" in answer.headers) == (status == 429)
 
 
-@pytest.mark.parametrize(("code", "status"), [("storage_full", 507), ("storage_busy", 503), ("stopping", 503)])
-def test_what_is_not_there_just_now_says_when_to_try_again(code: str, status: int) -> None:
-    answer = build_error_response(Unavailable(code, "Try again.", retry_after_s=0.2))
+_NOT_NOW = [(Unavailable("storage_full.restore", 0.2), 507), (Unavailable("stopping", 0.2), 503)]
+
+
+@pytest.mark.parametrize(("error", "status"), _NOT_NOW)
+def test_what_is_not_there_just_now_says_when_to_try_again(error: Unavailable, status: int) -> None:
+    answer = build_error_response(error)
     assert (answer.status_code, answer.headers["retry-after"]) == (status, "1")
-    assert msgspec.json.decode(answer.body)["code"] == code
+    assert msgspec.json.decode(answer.body)["code"] == error.code
+
+
+def test_a_refusal_carries_what_another_language_needs() -> None:
+    answer = build_error_response(Refused("too_long.summary", "too_large", limit=500))
+    assert msgspec.json.decode(answer.body) == {
+        "detail": "Keep the summary under 500 characters.",
+        "code": "too_long",
+        "key": "too_long.summary",
+        "params": {"limit": 500},
+    }
 
 
 def test_a_refusal_with_a_time_says_when_to_try_again() -> None:
-    answer = build_error_response(Refused("rate_limited", "Wait 7 s.", "limited", retry_after=7))
+    answer = build_error_response(Refused.in_words("rate_limited", "Wait 7 s.", "limited", retry_after=7))
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "7")
 
 

@@ -1,6 +1,7 @@
 /** Calls to the hub. Whatever is refused becomes an ApiError whose message is a sentence for people. */
 import { build, noteRefusal } from './build'
 import { t } from '@/browser/i18n'
+import { renderSentence, type Sentence } from '@/browser/sentences'
 import { translateHubText } from '@/shell/hubTranslation'
 import { parseExact, stringifyExact } from './exactJson'
 import { keyHeaders } from './pageKey'
@@ -57,8 +58,12 @@ export async function call<T>(method: string, path: string, body?: unknown, opti
   const data: unknown = text && answer.headers.get('content-type')?.includes('json') ? parseExact(text) : text
   if (answer.ok) return data as T
   if (answer.status === 401) redirectToLogin()
-  const { detail, code } = (typeof data === 'object' && data ? data : {}) as { detail?: unknown; code?: string }
-  const sentence = typeof detail === 'string' ? translateHubText(detail) : detail ? JSON.stringify(detail) : answer.statusText
+  const { detail, code, key, params } = (typeof data === 'object' && data ? data : {}) as {
+    detail?: unknown
+    code?: string
+  } & Partial<Sentence>
+  const english = typeof detail === 'string' ? translateHubText(detail) : detail ? JSON.stringify(detail) : answer.statusText
+  const sentence = key ? renderSentence({ key, params }, english) : english
   noteRefusal(code ?? '')
   throw new ApiError(answer.status, code ?? String(answer.status), sentence, data)
 }

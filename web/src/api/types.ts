@@ -108,6 +108,8 @@ export interface AnswerResult {
   message?: string
   name?: string
   at?: number
+  key?: string
+  params?: Record<string, unknown>
 }
 
 export interface AnswerResults {

@@ -1,3 +1,4 @@
+import catalogue from '@sentences/en.json'
 import shell from './en.json'
 
 const found = import.meta.glob<Record<string, unknown>>('../panels/*/i18n/en.json', { eager: true, import: 'default' })
@@ -6,3 +7,4 @@ const panels = Object.entries(found).map(([path, words]) => [path.split('/').at(
 export default { ...shell, ...Object.fromEntries(panels) } as Record<string, unknown>
 
 export const sentences: Record<string, string> = {}
+export const hub = { catalogue: catalogue as Record<string, string>, comma: ', ', semicolon: '; ' }

@@ -10,6 +10,7 @@ from typing import Protocol
 from starlette.types import Scope
 
 from greenroom.buckets import Bucket
+from greenroom.errors import SentenceError
 from greenroom.log.model import Commit
 from greenroom.rules.access.model import ANONYMOUS, CREDENTIALS, Principal
 from greenroom.rules.access.queries import get_login, get_principal
@@ -26,13 +27,12 @@ KEY_SUBPROTOCOL = f"{SUBPROTOCOL}.key."
 _FAILURE_S = 1.0
 
 
-class CredentialRefused(Exception):
+class CredentialRefused(SentenceError):
     """The call proves nobody."""
 
-    def __init__(self, status: int, error: str, message: str, retry_after_s: int | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, status: int, key: str, retry_after_s: int | None = None, /, **params: object) -> None:
+        super().__init__(key, **params)
         self.status = status
-        self.error = error
         self.retry_after_s = retry_after_s
 
 
@@ -86,9 +86,7 @@ class Credentials:
         if not shown:
             principal = self._get_anonymous(scope, headers)
             if principal is None:
-                raise CredentialRefused(
-                    401, "credential_missing", "Send `Authorization: Bearer <token>`: see `greenroom token`."
-                )
+                raise CredentialRefused(401, "credential_missing")
             return principal, ""
         proven = [self._get_principal(token) for token in shown]
         last = proven[-1]  # of two, the agent's token says who acts; the other must be good as well
@@ -104,9 +102,7 @@ class Credentials:
                 self._build_failure(peer) if key else None
             )  # an address that is opened shows no key, and guesses none
             if wrong is None or wrong.status == 401:
-                wrong = CredentialRefused(
-                    401, "login_incomplete", "Log in again: get a code with `greenroom token login`."
-                )
+                wrong = CredentialRefused(401, "login_incomplete")
             raise wrong
         if found.kind == "operator" and found.credential is not None:
             self._hub.login_uses.note(found.credential, peer)
@@ -159,16 +155,12 @@ class Credentials:
         if not found:
             return None
         if len(found) > 1:
-            raise CredentialRefused(
-                401, "login_doubled", "Two logins came at once: delete the cookies of this address, and log in."
-            )
+            raise CredentialRefused(401, "login_doubled")
         changes = scope["type"] == "websocket" or scope["method"] not in _SAFE
         if changes and not origin_known:
-            raise CredentialRefused(
-                403, "origin_missing", "A call with a cookie that changes something must come from our page."
-            )
+            raise CredentialRefused(403, "origin_missing")
         if headers.one(b"sec-fetch-site") not in (None, b"same-origin", b"none"):
-            raise CredentialRefused(403, "foreign_site", "A page of another site may not use this login.")
+            raise CredentialRefused(403, "foreign_site")
         return found[0]
 
     def _get_anonymous(self, scope: Scope, headers: HeaderView) -> Principal | None:
@@ -189,8 +181,8 @@ class Credentials:
             self._failures.clear()
         bucket = self._failures.setdefault(peer, Bucket(_FAILURES, _FAILURE_S))
         if not bucket.take():
-            return CredentialRefused(429, "too_many_failures", "Too many wrong credentials: wait a little.", 5)
-        return CredentialRefused(401, "credential_wrong", "This token is not valid (any more): see `greenroom token`.")
+            return CredentialRefused(429, "too_many_failures.credentials", 5)
+        return CredentialRefused(401, "credential_wrong")
 
     def _need_rate(self, principal: Principal) -> None:
         per_second = self._hub.settings.requests_per_second
@@ -202,9 +194,7 @@ class Credentials:
         if bucket is None:
             bucket = self._rates[principal.id] = Bucket(per_second * 10, per_second)
         if not bucket.take():
-            raise CredentialRefused(
-                429, "too_many_requests", f"More than {per_second} requests a second: slow down.", 1
-            )
+            raise CredentialRefused(429, "too_many_requests", 1, per_second=per_second)
 
     def need_bytes(self, principal: Principal, count: int) -> None:
         """Refuse a body, or a frame, that is beyond what its credential may send in a minute."""
@@ -219,7 +209,7 @@ class Credentials:
             bucket = self._bytes[holder] = Bucket(per_minute, per_minute / 60)
         if not bucket.take(count):
             self._hub.limited["bytes_per_minute"] += 1
-            raise CredentialRefused(429, "too_many_bytes", f"More than {per_minute} bytes a minute: slow down.", 5)
+            raise CredentialRefused(429, "too_many_bytes", 5, per_minute=per_minute)
 
 
 def find_cookies(headers: Iterable[bytes], name: str) -> list[str]:

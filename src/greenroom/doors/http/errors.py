@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from greenroom.errors import LOGGED, Refused, Unavailable
 from greenroom.rules.access.model import Principal
+from greenroom.sentences import Sentence, build_sentence, list_wire_fields
 from greenroom.services.hub import Hub
 
 logger = logging.getLogger(__name__)
@@ -23,11 +24,11 @@ STATUS: dict[str, int] = {
     "limited": 429,
 }
 """The status of each kind of refusal."""
-_NAMES = {404: ("not_found", "Not Found"), 405: ("method_not_allowed", "Method Not Allowed")}
+_NAMES = {404: "not_found", 405: "method_not_allowed"}
 
 
 class HttpRefused(Exception):
-    """A refusal whose status or body is part of a protocol and not of the rules."""
+    """A refusal whose status or body is part of a protocol and not of the rules; `detail` may be a sentence."""
 
     def __init__(self, status: int, code: str, detail: Any, **fields: Any) -> None:
         super().__init__(code)
@@ -47,23 +48,23 @@ def build_error_response(error: Exception) -> Response:
     match error:
         case Refused():
             when = {"retry_after": 1} if error.kind == "limited" else {}
-            return build_refusal_response(STATUS[error.kind], error.code, error.message, when | error.details)
+            return build_refusal_response(STATUS[error.kind], error.code, error.said, when | error.details)
         case HttpRefused():
             return build_refusal_response(error.status, error.code, error.detail, error.fields)
         case Unavailable():
             status, retry_after = choose_unavailable_status(error)
-            return build_refusal_response(status, error.code, error.message, {"retry_after": retry_after})
+            return build_refusal_response(status, error.code, error.said, {"retry_after": retry_after})
         case HTTPException():
-            code, sentence = _NAMES.get(error.status_code, ("refused", error.detail))
-            answer = build_refusal_response(error.status_code, code, sentence)
+            name = _NAMES.get(error.status_code)
+            answer = build_refusal_response(
+                error.status_code, name or "refused", build_sentence(name) if name else error.detail
+            )
             answer.headers.update(error.headers or {})
             return answer
         case _:
             if LOGGED not in getattr(error, "__notes__", ()):
                 logger.error("a call failed", exc_info=error)
-            return build_refusal_response(
-                500, "internal", "Something went wrong inside the hub. Its log says what; try again."
-            )
+            return build_refusal_response(500, "internal", build_sentence("internal"))
 
 
 def choose_unavailable_status(no: Unavailable) -> tuple[int, int]:
@@ -73,6 +74,9 @@ def choose_unavailable_status(no: Unavailable) -> tuple[int, int]:
 
 def build_refusal_response(status: int, code: str, detail: Any, fields: Mapping[str, Any] | None = None) -> Response:
     """A body that says what to do (`detail`) and what it is for programs (`code`); a wait becomes Retry-After."""
+    if isinstance(detail, Sentence):
+        fields = {**list_wire_fields(detail), **(fields or {})}
+        detail = str(detail)
     content = {"detail": detail, "code": code, **(fields or {})}
     headers = {"retry-after": str(content["retry_after"])} if "retry_after" in content else None
     return Response(msgspec.json.encode(content), status, headers, "application/json")

@@ -32,9 +32,9 @@ _MAX_HEAD_BYTES = 32_768
 _ID = re.compile(r"[a-z]{3,4}_[0-9a-z]{26}")
 _MOST_IDS = 3
 _CODES = {401: "unauthorized", 403: "forbidden", 404: "not_found", 413: "too_large", 429: "limited"}
-_FAILED = GuardRefused(500, "internal", "Something went wrong inside the hub. Its log says what; try again.")
-_ENDED = GuardRefused(401, "credential_ended", "This credential has been ended.")
-_STOPPING = GuardRefused(503, "stopping", "The hub is stopping; try again when it is back.", 1)
+_FAILED = GuardRefused(500, "internal")
+_ENDED = GuardRefused(401, "credential_ended")
+_STOPPING = GuardRefused(503, "stopping", 1)
 
 
 class Guard:
@@ -58,7 +58,7 @@ class Guard:
         try:
             principal, limit = self._admit(scope)
         except GuardRefused as no:
-            self._record_refusal("", scope, no.status, no.error)
+            self._record_refusal("", scope, no.status, no.code)
             if no.status == 401 and wants_page(scope) and scope.get(PLACE) is None:  # a browser, where nothing is
                 call = HttpCall(scope, receive, send, 0, keep=False)
                 await show_not_found(self._hub, scope)(scope, call.receive, call.send)
@@ -67,7 +67,7 @@ class Guard:
             return
         except Unavailable as no:
             status, retry_after_s = choose_unavailable_status(no)
-            await send_refusal(scope, send, GuardRefused(status, no.code, no.message, retry_after_s))
+            await send_refusal(scope, send, GuardRefused.repeat(status, no, retry_after_s))
             return
         except Exception:  # a database that cannot be read proves nobody
             logger.exception("the guard failed")
@@ -99,18 +99,14 @@ class Guard:
         headers = Headers(scope["headers"])
         token = take_token(scope) if self._settings.credential_in_url else None
         if len(scope["headers"]) > _MAX_HEADERS or headers.size() + len(scope["query_string"]) > _MAX_HEAD_BYTES:
-            raise GuardRefused(
-                431, "headers_too_large", f"Send at most {_MAX_HEADERS} headers, {_MAX_HEAD_BYTES} bytes."
-            )
+            raise GuardRefused(431, "headers_too_large", headers=_MAX_HEADERS, bytes=_MAX_HEAD_BYTES)
         if not self._origins.knows_host(headers.all(b"host")):
-            raise GuardRefused(
-                421, "unknown_host", "This hub does not answer to that name: see the setting allowed_hosts."
-            )
+            raise GuardRefused(421, "unknown_host")
         if not self._settings.behind_proxy and not _FORWARDED.isdisjoint(headers.names):
-            raise GuardRefused(400, "forwarded", "Forwarded headers are refused: set behind_proxy if a proxy is meant.")
+            raise GuardRefused(400, "forwarded")
         origin = headers.all(b"origin")
         if origin and not self._origins.allows_origin(origin) and not is_for_sandbox(scope):
-            raise GuardRefused(403, "foreign_origin", "A page of another origin may not call this hub.")
+            raise GuardRefused(403, "foreign_origin")
         limit, size = self._settings.max_body_bytes, 0
         if scope["type"] == "http":
             endpoint = self._get_endpoint(scope)
@@ -118,7 +114,7 @@ class Guard:
                 limit = endpoint.max_bytes
             length = headers.one(b"content-length") or b"0"
             if not length.isdigit() or int(length[:15]) > limit:
-                raise GuardRefused(413, "too_large", f"The body is larger than {limit} bytes.")
+                raise GuardRefused(413, "too_large.bytes", limit=limit)
             size = limit if b"transfer-encoding" in headers.names else int(length)
             path_is_open = is_public(scope["method"], scope["path"]) if endpoint is None else endpoint.needs == PUBLIC
             if path_is_open:
@@ -126,18 +122,16 @@ class Guard:
         try:
             if token is not None:
                 if not is_allowed_at(scope["path"]):
-                    raise GuardRefused(
-                        403, "not_by_url", "A credential in the URL is not taken here: send it in a header."
-                    )
+                    raise GuardRefused(403, "not_by_url")
                 principal, scope[TOKEN] = self._credentials.prove_token(token, read_peer_address(scope)), token
             if token is None or b"x-agent-token" in headers.names:  # which says who acts
                 known = bool(origin) and (self._origins.knows_origin(origin) or is_for_sandbox(scope))
                 principal, scope[TOKEN] = self._credentials.prove(scope, headers, origin_known=known)
             self._credentials.need_bytes(principal, size)
         except CredentialRefused as wrong:
-            if wrong.error == "credential_missing" and scope["type"] == "websocket" and scope["path"] in _FIRST_FRAME:
+            if wrong.code == "credential_missing" and scope["type"] == "websocket" and scope["path"] in _FIRST_FRAME:
                 return None, limit
-            raise GuardRefused(wrong.status, wrong.error, str(wrong), wrong.retry_after_s) from None
+            raise GuardRefused.repeat(wrong.status, wrong, wrong.retry_after_s) from None
         return principal, limit
 
     def _build_frame_counter(self, scope: Scope, principal: Principal) -> CountFrame | None:
@@ -149,7 +143,7 @@ class Guard:
             try:
                 self._credentials.need_bytes(principal, size)
             except CredentialRefused as wrong:
-                raise GuardRefused(wrong.status, wrong.error, str(wrong)) from None
+                raise GuardRefused.repeat(wrong.status, wrong) from None
 
         return count
 
@@ -226,7 +220,7 @@ class LiveCalls:
         most = self._hub.settings.max_calls_per_credential
         if len(calls) >= most:
             self._hub.limited["max_calls_per_credential"] += 1
-            no = GuardRefused(429, "too_many_calls", f"{most} calls of this credential are open: end some first.", 5)
+            no = GuardRefused(429, "too_many_calls", 5, most=most)
             await send_refusal(scope, call.send, no, call.receive)
             return
         calls.add(task)
@@ -251,6 +245,6 @@ class LiveCalls:
 async def _end_early(scope: Scope, call: HttpCall, why: GuardRefused) -> None:
     """Tell the caller as far as can be; an answer that has begun is cut off, which no client takes for its end."""
     if scope["type"] == "websocket" and call.started:
-        await call.send({"type": "websocket.close", "code": choose_close_code(why), "reason": why.error})
+        await call.send({"type": "websocket.close", "code": choose_close_code(why), "reason": why.code})
     elif not call.started:
         await send_refusal(scope, call.send, why)

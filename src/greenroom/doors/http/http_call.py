@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterable
 import msgspec
 from starlette.types import Message, Receive, Scope, Send
 
+from greenroom.errors import SentenceError
+from greenroom.sentences import list_wire_fields
+
 Headers = list[tuple[bytes, bytes]]
 BORNE: Headers = [
     (b"x-content-type-options", b"nosniff"),
@@ -37,15 +40,21 @@ DRAIN_S = 30.0
 length, if that is not more than STATED_BYTES; of others the beginning."""
 
 
-class GuardRefused(Exception):
+class GuardRefused(SentenceError):
     """The guard says no, with a status and a sentence."""
 
-    def __init__(self, status: int, error: str, message: str, retry_after_s: int | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, status: int, key: str, retry_after_s: int | None = None, /, **params: object) -> None:
+        super().__init__(key, **params)
         self.status = status
-        self.error = error
-        self.message = message
         self.retry_after_s = retry_after_s
+
+    @classmethod
+    def repeat(cls, status: int, no: SentenceError, retry_after_s: int | None = None) -> "GuardRefused":
+        """What another said, with a status."""
+        said = cls.__new__(cls)
+        said._set_words(no.code, no.said)
+        said.status, said.retry_after_s = status, retry_after_s
+        return said
 
 
 MOST_VALUES = 150_000
@@ -99,14 +108,10 @@ class HttpCall:
         if message["type"] == "http.request":
             body = message.get("body", b"")
             self._left -= len(body)
-            no = (
-                GuardRefused(413, "too_large", f"The body is larger than {self._limit} bytes.")
-                if self._left < 0
-                else None
-            )
+            no = GuardRefused(413, "too_large.bytes", limit=self._limit) if self._left < 0 else None
             if no is None and self._has_too_many_values(body, is_last=not message.get("more_body", False)):
                 no, self._left = (
-                    GuardRefused(413, "too_large", "The body holds too many values: send them in parts."),
+                    GuardRefused(413, "too_large.values"),
                     -1,
                 )
             if no is not None:
@@ -118,7 +123,7 @@ class HttpCall:
             try:
                 self._count(len(message.get("text") or message.get("bytes") or ""))
             except GuardRefused as no:
-                await self.send({"type": "websocket.close", "code": 1008, "reason": no.error})
+                await self.send({"type": "websocket.close", "code": 1008, "reason": no.code})
                 self._left = -1  # whatever the door still says, nobody hears it
                 return {"type": "websocket.disconnect", "code": 1008}
         return message
@@ -179,9 +184,9 @@ async def send_refusal(
     """
     is_socket = scope["type"] == "websocket"
     if is_socket and no.status != 401:
-        await send({"type": "websocket.close", "code": choose_close_code(no), "reason": no.error})
+        await send({"type": "websocket.close", "code": choose_close_code(no), "reason": no.code})
         return
-    body = msgspec.json.encode({"detail": no.message, "code": no.error})
+    body = msgspec.json.encode({"detail": no.message, "code": no.code, **list_wire_fields(no.said)})
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),

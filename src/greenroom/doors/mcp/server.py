@@ -25,6 +25,7 @@ from greenroom.doors.mcp.proxied_tools import ProxiedTool, ProxiedTools
 from greenroom.doors.mcp.repeat_detector import RepeatDetector
 from greenroom.doors.mcp.tool import Blocks, McpCall, McpCatalog, NoArgs, TextBlock, Tool, may_use
 from greenroom.errors import Refused, Unavailable
+from greenroom.sentences import build_sentence, list_wire_fields
 
 if TYPE_CHECKING:
     from greenroom.rules.access.model import Principal
@@ -113,10 +114,12 @@ class McpService:
             )
         except Refused as no:
             record_refusal(self.hub, caller.by, f"tools/call {tool.name}", no)
-            return _build_json_result({"error": no.code, "message": no.message} | no.details)
+            return _build_json_result(
+                {"error": no.code, "message": no.message} | list_wire_fields(no.said) | no.details
+            )
         except Unavailable as no:
             said = {"error": no.code, "code": no.code, "message": no.message, "retry_after": no.retry_after_s}
-            return _build_json_result(said)
+            return _build_json_result(said | list_wire_fields(no.said))
         except Exception:
             log.exception("tool %s failed", tool.name)
             message = "The hub failed at this call; its log says why."
@@ -129,7 +132,7 @@ class McpService:
     def record_unknown_tool(self, by: "Principal", name: str) -> None:
         """A tool was called that is not there for this principal; its name is told only where it is one of ours."""
         action = f"tools/call {name if name in self._tools else '*'}"
-        record_refusal(self.hub, by, action, Refused("unknown_tool", describe_unknown_tool(name), "not_found"))
+        record_refusal(self.hub, by, action, Refused("unknown_tool", "not_found", name=name[:100]))
 
     async def read_resource(self, caller: Caller, uri: str) -> tuple[str, str] | None:
         """The text at an address and its MIME type; None when nothing is there for this caller."""
@@ -298,7 +301,7 @@ def _read_caller(context: Context) -> Caller:
 
 def describe_unknown_tool(name: str) -> str:
     """What is said of a tool that does not exist for the caller."""
-    return f"Unknown tool: {name[:100]}"
+    return str(build_sentence("unknown_tool", name=name[:100]))
 
 
 def _encode_text(value: Any) -> str:

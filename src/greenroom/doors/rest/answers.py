@@ -16,6 +16,7 @@ from greenroom.rules.asks.commands import AnswerAsk
 from greenroom.rules.asks.model import Ask
 from greenroom.rules.asks.queries import need_ask
 from greenroom.rules.policy.remembered_rule import RuleChoice
+from greenroom.sentences import list_wire_fields
 from greenroom.services.ask_contents import ContentInput, keep_contents
 from greenroom.services.hub import Hub
 from greenroom.validation import Sent
@@ -51,9 +52,7 @@ async def answer_ask(hub: Hub, by: Principal, request: Request) -> Response:
 def _need_current_page(request: Request) -> None:
     """A page that is older than the hub may not show what it should: it is to be loaded again first."""
     if is_outdated(request.headers.get(_PAGE)):
-        raise Refused(
-            "page_outdated", "Greenroom was updated after this page was loaded. Reload it, then answer.", "conflict"
-        )
+        raise Refused("page_outdated", "conflict")
 
 
 async def _submit_answer(
@@ -104,6 +103,9 @@ class AnswerResult(msgspec.Struct, kw_only=True, omit_defaults=True):
     name: str = ""
     """Who was quicker."""
     at: int = 0
+    key: str = ""
+    params: dict[str, Any] = {}
+    """The message for another language, as in every refusal."""
 
 
 class AnswerResults(msgspec.Struct):
@@ -114,7 +116,7 @@ async def answer_asks(hub: Hub, by: Principal, request: Request) -> Response:
     _need_current_page(request)
     batch = await read_body(request, AnswerBatch)
     if not 1 <= len(batch.answers) <= _BATCH:
-        raise Refused("bad_batch", f"Answer 1 to {_BATCH} asks at once, each by its id.")
+        raise Refused("bad_batch", limit=_BATCH)
     return build_json_response(
         AnswerResults(list(await asyncio.gather(*(_submit_batch_answer(hub, by, one) for one in batch.answers))))
     )
@@ -125,5 +127,7 @@ async def _submit_batch_answer(hub: Hub, by: Principal, one: BatchAnswer) -> Ans
         ask = await _submit_answer(hub, by, one.ask_id, one, way="batch")
     except Refused as no:
         late = {name: no.details[name] for name in ("name", "at") if name in no.details}
-        return AnswerResult(ask_id=one.ask_id, ok=False, code=no.code, message=no.message, **late)
+        return AnswerResult(
+            ask_id=one.ask_id, ok=False, code=no.code, message=no.message, **list_wire_fields(no.said), **late
+        )
     return AnswerResult(ask_id=ask.id, ok=True, state=ask.state, message=ask.reason)

@@ -166,7 +166,7 @@ async def show_file(hub: Hub, by: Principal, request: Request) -> Response:
     named = hub.rows.get(ASK_FILES, ask.id, request.path_params["file"])
     data = await asyncio.to_thread(hub.blobs.read, named.file) if named is not None else None
     if named is None or data is None:
-        raise Refused("file_not_found", "This ask has no such file.", "not_found")
+        raise Refused("file_not_found", "not_found")
     shown = named.mime in _SHOWN_IMAGES
     headers = {
         "content-security-policy": "sandbox; default-src 'none'",
@@ -185,7 +185,7 @@ class SnoozeBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 async def snooze_ask(hub: Hub, by: Principal, request: Request) -> Response:
     body = await read_body(request, SnoozeBody)
     if (body.for_s is None) == (body.until is None):
-        raise Refused("bad_time", "Say how long: for_s in seconds, or until as a time in milliseconds.")
+        raise Refused("bad_time.missing")
     until = body.until if body.until is not None else hub.log.clock.now() + (body.for_s or 0) * 1000
     await hub.log.do(SnoozeAsk(by=by, ask_id=request.path_params["ask_id"], until=until))
     return await show_ask(hub, by, request)

@@ -104,7 +104,7 @@ def _parse_time(name: str, text: str | None) -> int | None:
     try:
         return None if text is None else parse_iso(text)
     except ValueError:
-        raise build_bad_request(f"The query parameter {name!r} is no time: write 2026-11-15T10:20:30Z.") from None
+        raise build_bad_request("bad_request.time", name=name) from None
 
 
 def _build_event(rows: Rows, record: Recorded) -> AuditEvent:

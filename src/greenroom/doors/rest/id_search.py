@@ -118,7 +118,7 @@ async def find_ids(hub: Hub, by: Principal, request: Request) -> Response:
     wanted = read_query(request, IdQuery)
     names = wanted.kinds.split(",")
     if unknown := [name for name in names if name not in _KINDS]:
-        raise build_bad_request(f"There are no ids of the kind '{unknown[0][:20]}': write any of {', '.join(_KINDS)}.")
+        raise build_bad_request("bad_request.id_kind", kind=unknown[0][:20], kinds=_KINDS)
     kinds = {name: _KINDS[name] for name in names if has_right(by, _KINDS[name].right)}
     return build_json_response(await hub.store.read(lambda rows: _match_ids(rows, by, kinds, wanted.text)))
 

@@ -46,16 +46,15 @@ def need_image(data: bytes, extension: str) -> CheckedImage:
     try:
         width, height, end = measure(data)
     except (_Broken, IndexError) as error:
-        reason = f" ({error})" if isinstance(error, _Broken) else ""
-        raise Refused(
-            "bad_image", f"The file is not a whole {mime} image and nothing else{reason}: save it anew as an image."
-        ) from None
+        if isinstance(error, _Broken):
+            raise Refused("bad_image.broken", mime=mime, reason=error) from None
+        raise Refused("bad_image.not_whole", mime=mime) from None
     if not (0 < width <= _SIDE and 0 < height <= _SIDE and width * height <= _AREA):
-        raise Refused("image_too_large", f"The image is {width} x {height}: make it smaller.", "too_large")
+        raise Refused("image_too_large.pixels", "too_large", width=width, height=height)
     image = CheckedImage(mime, data[:end])
     folded = image.data.lower()
     if any(mark in folded for mark in _ACTIVE) or any(mark in folded[:_HEAD] for mark in _ACTIVE_HEAD):
-        raise Refused("bad_image", "The image holds a page or a script: take it out, or save the image anew.")
+        raise Refused("bad_image.script")
     return image
 
 

@@ -157,10 +157,10 @@ async def show_message(hub: Hub, by: Principal, request: Request) -> Response:
 async def edit_message(hub: Hub, by: Principal, request: Request) -> Response:
     body = await read_body(request, MessageChange)
     if by.agent_id is not None and body.edited_by not in (None, by.agent_id):
-        raise Refused("author_not_yours", "edited_by must be the agent whose credential this is.", "forbidden")
+        raise Refused("author_not_yours.editor", "forbidden")
     content = body.new_content if body.content is None else body.content
     if content is None:
-        raise build_bad_request("Write the new text into content.")
+        raise build_bad_request("bad_request.edit_content")
     message_id = request.path_params["message_id"]
     with BusErrorTranslator(hub):
         done = await hub.bus.edit(by, message_id, content)
@@ -251,7 +251,7 @@ async def show_search_results(hub: Hub, by: Principal, request: Request) -> Resp
     query = read_query(request, SearchQuery)
     words = query.q.strip()
     if not words:
-        raise build_bad_request("q must say what to look for: write one or more words.")
+        raise build_bad_request("bad_request.search")
     return await read_json_response(hub, lambda rows: _find_hits(rows, by, words, query))
 
 

@@ -181,7 +181,7 @@ async def _read_page(hub: Hub, by: Principal, request: Request) -> list[shapes.R
     page = read_query(request, MessageQuery)
     page = msgspec.structs.replace(page, limit=min(page.limit, _MOST))
     if page.priority is not None and page.priority not in threads.PRIORITIES:
-        raise build_bad_request(f"priority must be one of {', '.join(threads.PRIORITIES)}.")
+        raise build_bad_request("bad_request.priority", priorities=threads.PRIORITIES)
     agent_id = by.agent_id
     thread = await need_readable_thread(hub, by, request.path_params["thread_id"])
 

@@ -146,7 +146,7 @@ class ChannelEndpoints:
         if len(self._guesses) > _MAX_PEERS:
             self._guesses.clear()
         if not self._guesses.setdefault(peer, Bucket(_GUESSES, 1)).take():
-            raise Refused("too_many_failures", "Too many wrong tickets: wait a little.", "limited")
+            raise Refused("too_many_failures.tickets", "limited")
 
     async def open_ask(self, hub: Hub, by: Principal, request: Request) -> Response:
         try:
@@ -206,19 +206,18 @@ def need_zone(rules: Rules) -> None:
     try:
         ZoneInfo(rules.zone)
     except (KeyError, ValueError, OSError):
-        sentence = f"There is no time zone '{rules.zone[:40]}': write Europe/Berlin, for example."
-        raise Refused("bad_rules", sentence) from None
+        raise Refused("bad_rules.zone", zone=rules.zone[:40]) from None
 
 
 def build_secret(body: NewChannel) -> tuple[dict[str, Any], str | None]:
     """What is kept of a channel beside the log; and the key of a webhook."""
     if body.kind == "push":
         if body.subscription is None or body.url is not None:
-            raise build_bad_request("A push channel has a subscription, and nothing else to lead to.")
+            raise build_bad_request("bad_request.push_channel")
         built: dict[str, Any] = msgspec.to_builtins(body.subscription)
         return built, None
     if body.url is None or body.subscription is not None:
-        raise build_bad_request("This channel has a url, and no subscription.")
+        raise build_bad_request("bad_request.url_channel")
     if body.kind in ("ntfy", "chat"):
         return {"url": body.url, "token": body.token}, None
     key = "whsec_" + base64.b64encode(os.urandom(32)).decode()
@@ -230,5 +229,5 @@ def need_owner(hub: Hub, channel_id: str) -> Principal:
     channel = hub.rows.get(CHANNELS, channel_id)
     owner = channel and hub.rows.get(CREDENTIALS, channel.owner)
     if not owner or not is_live(owner, hub.log.clock.now()):
-        raise Refused("bad_ticket", "This notification is nobody's any more: open the page.", "forbidden")
+        raise Refused("bad_ticket.not_waited_for", "forbidden")
     return build_principal(owner)

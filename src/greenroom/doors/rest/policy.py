@@ -69,7 +69,7 @@ async def try_policy(hub: Hub, by: Principal, request: Request) -> Response:
     body = await read_body(request, PolicyTrialBody)
     wrong = find_rule_problems(body.rule) if body.rule is not None else []
     if wrong:
-        raise Refused("bad_rule", f"The rule is wrong: {'; '.join(wrong)}.", problems=wrong)
+        raise Refused("bad_rule.judged", details={"problems": wrong}, problems=wrong)
 
     def look_back(rows: Rows) -> RuleTrial:
         return try_rule(rows, body.rule, body.name, body.last, is_all=body.all)
@@ -149,9 +149,9 @@ class AppliedRules(msgspec.Struct):
 def _build_template_not_found(name: str) -> Refused:
     known = [one.name for one in TEMPLATES]
     if near := get_nearest(name, known):
-        return Refused("template_not_found", f"There is no template '{name[:64]}': did you mean '{near}'?", "not_found")
+        return Refused("template_not_found.near", "not_found", name=name[:64], near=near)
     listed = ", ".join(known)
-    return Refused("template_not_found", f"There is no template '{name[:64]}': there are {listed}.", "not_found")
+    return Refused("template_not_found.policy", "not_found", name=name[:64], names=listed)
 
 
 async def apply_template(hub: Hub, by: Principal, request: Request) -> Response:

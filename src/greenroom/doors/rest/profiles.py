@@ -89,7 +89,7 @@ async def import_profiles(hub: Hub, by: Principal, request: Request) -> Response
     bundle = await read_body(request, Bundle)
     definitions, wrong = await hub.heavy_work.run(lambda: _read_bundle(bundle))
     if wrong:
-        raise Refused("bad_profile", f"Nothing was imported. {'; '.join(wrong)}.", problems=wrong)
+        raise Refused("bad_profile.import", details={"problems": wrong}, problems=wrong)
     for name, definition in definitions.items():
         await hub.log.do(PutProfile(by=by, name=name, definition=definition, source="bundle"))
     return build_json_response(ImportedProfiles(sorted(definitions)))

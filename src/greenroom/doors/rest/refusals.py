@@ -9,6 +9,7 @@ from greenroom.errors import Refused
 from greenroom.rules.agents.queries import get_agent
 from greenroom.rules.threads import sync_rules
 from greenroom.rules.threads.queries import is_for_people
+from greenroom.sentences import list_wire_fields
 from greenroom.services.bus import SyncRefused
 from greenroom.services.hub import Hub
 
@@ -36,11 +37,11 @@ class BusErrorTranslator:
                 raise _translate_sync_refusal(self._hub, error) from None
             case Refused() if error.code in _BLOCKED:
                 detail = {"error": _BLOCKED[error.code], "pattern": error.details["pattern"], "message": error.message}
-                raise HttpRefused(400, error.code, detail) from None
+                raise HttpRefused(400, error.code, detail, **list_wire_fields(error.said)) from None
             case Refused(code="rate_limited"):
                 window = error.details["window_seconds"]
                 fields = {"error": "Rate limit exceeded", "window": window, **error.details}
-                raise HttpRefused(STATUS[error.kind], error.code, error.message, **fields) from None
+                raise HttpRefused(STATUS[error.kind], error.code, error.said, **fields) from None
 
 
 def _translate_sync_refusal(hub: Hub, no: SyncRefused) -> HttpRefused:

@@ -25,6 +25,7 @@ from greenroom.rules.agents.model import (
 )
 from greenroom.rules.agents.queries import need_own_agent
 from greenroom.rules.threads.visible_agents import need_agent
+from greenroom.sentences import build_sentence
 from greenroom.services.hub import Hub
 
 
@@ -150,7 +151,7 @@ def _need_own_agent(hub: Hub, by: Principal, agent_id: str) -> Agent:
 
 
 def _build_unproven() -> HttpRefused:
-    return HttpRefused(401, "agent_unproven", "Invalid agent_id/token")
+    return HttpRefused(401, "agent_unproven", build_sentence("agent_unproven"))
 
 
 async def record_heartbeat(hub: Hub, by: Principal, request: Request) -> Response:

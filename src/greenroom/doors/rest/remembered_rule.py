@@ -55,7 +55,7 @@ async def show_rule(hub: Hub, by: Principal, request: Request) -> Response:
     which = read_query(request, RememberQuery)
     found = hub.rows.find(JUDGEMENTS, {"ask_id": request.path_params["ask_id"]}, limit=1)
     if not found:
-        raise Refused("not_judged", "No call was judged for this ask: there is nothing to remember.", "not_found")
+        raise Refused("not_judged", "not_found")
     choice = RuleChoice(what=which.what, who=which.who, where=which.where, lasts=which.lasts)
     made = build_remembered_rule(found[0], which.decision, choice, hub.log.clock.now())
 

@@ -92,7 +92,7 @@ class InputReceivers:
     def switch_on(self, by: Principal, name: str) -> InputReceiver:
         self._forget()
         if len(self.find_owned(by)) >= _MOST:
-            raise Refused("too_many_receivers", f"{_MOST} of your devices type already.", "limited")
+            raise Refused("too_many_receivers", "limited", limit=_MOST)
         device = InputReceiver(by.id, name, _now_s())
         self._devices[device.id] = device
         return device
@@ -109,9 +109,7 @@ class InputReceivers:
     def need(self, by: Principal, id: str) -> InputReceiver:
         device = self._devices.get(id)
         if device is None or device.owner != by.id:
-            raise Refused(
-                "receiver_not_found", "This device is not switched on (any more): switch it on again.", "not_found"
-            )
+            raise Refused("receiver_not_found", "not_found")
         return device
 
     def switch_off(self, by: Principal, id: str) -> None:
@@ -123,7 +121,7 @@ class InputReceivers:
         if text.code is None:
             return [self.need(by, text.receiver)] if text.receiver is not None else self.find_owned(by)
         if not self._guesses.setdefault(by.id, Bucket(10, 0.2)).take():
-            raise Refused("too_many_failures", "Too many codes: wait a little.", "limited")
+            raise Refused("too_many_failures.codes", "limited")
         self._forget()
         given = text.code.strip().lower().encode()
         return [device for device in self._devices.values() if hmac.compare_digest(device.code.encode(), given)]

@@ -43,6 +43,7 @@ from greenroom.rules.threads.queries import (
     need_thread,
 )
 from greenroom.rules.threads.verbs import THREAD_VERBS
+from greenroom.sentences import build_sentence
 from greenroom.services.hub import Hub
 
 MOST = 200
@@ -107,13 +108,13 @@ async def list_threads(hub: Hub, by: Principal, request: Request) -> Response:
     wanted = read_query(request, ThreadQuery)
     status = wanted.status or None
     if status is not None and status not in ALL_STATES:
-        raise build_bad_request(f"status must be one of {', '.join(ALL_STATES)}.")
+        raise build_bad_request("bad_request.status", states=ALL_STATES)
     limit = min(wanted.limit or MOST, MOST)
     archived = wanted.include_archived
     try:
         before = parse_cursor(wanted.before)
     except ValueError:
-        raise build_bad_request("before must be the next_cursor of a page, or a time as in ISO 8601.") from None
+        raise build_bad_request("bad_request.before") from None
 
     def read(rows: Rows) -> tuple[list[Thread], int]:
         found = find_threads(rows, by, status=status, include_archived=archived, before=before, limit=limit + 1)
@@ -174,8 +175,7 @@ async def open_thread(hub: Hub, by: Principal, request: Request) -> Response:
 
 
 def _build_no_creator() -> HttpRefused:
-    sentence = "creator_agent_id must be a registered agent, proven by its token in X-Agent-Token."
-    return HttpRefused(401, "agent_unproven", sentence)
+    return HttpRefused(401, "agent_unproven", build_sentence("agent_unproven.creator"))
 
 
 async def show_thread(hub: Hub, by: Principal, request: Request) -> Response:

@@ -23,6 +23,7 @@ from greenroom.rules.workflows.triggers.model import (
     TriggerState,
 )
 from greenroom.rules.workflows.verbs import TRIGGER_VERBS
+from greenroom.sentences import build_sentence
 from greenroom.services.hub import Hub
 from greenroom.services.webhook_key import ensure_webhook_key
 
@@ -140,12 +141,12 @@ class SignedCalls:
         if len(self._failures) > _MAX_PEERS:
             self._failures.clear()
         if not self._failures.setdefault(peer, Bucket(_FAILURES, _FAILURES_A_SECOND)).take():
-            raise HttpRefused(429, "too_many_failures", "Too many wrong signatures: wait a little.")
+            raise HttpRefused(429, "too_many_failures", build_sentence("too_many_failures.signatures"))
 
 
 def _build_unproven(no: Refused) -> HttpRefused:
     """Nobody is proven, as with a wrong credential."""
-    return HttpRefused(401, no.code, no.message)
+    return HttpRefused(401, no.code, no.said)
 
 
 def _build_caller(door: str) -> Principal:

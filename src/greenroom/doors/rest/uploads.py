@@ -54,7 +54,7 @@ async def upload_image(hub: Hub, by: Principal, request: Request) -> Response:
     name, data = await _read_uploaded_file(hub, request)
     extension = PurePosixPath(name).suffix.lower()
     if extension not in EXTENSIONS:
-        raise Refused("bad_image", f"A file of type '{extension[:16]}' is not taken: use {', '.join(EXTENSIONS)}.")
+        raise Refused("bad_image.type", extension=extension[:16], extensions=EXTENSIONS)
     image = await asyncio.to_thread(need_image, data, extension)
     blob = await asyncio.to_thread(hub.blobs.keep, image.data)
     upload_id = new_id("upl")
@@ -78,14 +78,14 @@ async def _read_uploaded_file(hub: Hub, request: Request) -> tuple[str, bytes]:
         async with request.form(max_files=1, max_fields=8, max_part_size=_AROUND) as form:
             file = form.get("file")
             if not isinstance(file, UploadFile) or not file.filename:
-                raise build_bad_request("Send the image as the field 'file' of a multipart form, with its name.")
+                raise build_bad_request("bad_request.upload")
             data = await file.read()
             name = file.filename
     except MultiPartException as error:
-        raise build_bad_request(f"The form cannot be read: {error.message}") from None
+        raise build_bad_request("bad_request.form", error=error.message) from None
     limit = hub.settings.max_upload_bytes
     if len(data) > limit:
-        raise Refused("image_too_large", f"The image has {len(data)} bytes: {limit} are taken.", "too_large")
+        raise Refused("image_too_large.bytes", "too_large", bytes=len(data), limit=limit)
     return _clean_file_name(name), data
 
 
@@ -116,7 +116,7 @@ def _need_upload(hub: Hub, by: Principal, upload_id: str) -> Upload:
 
 
 def _build_upload_not_found() -> Refused:
-    return Refused("upload_not_found", "There is no such upload.", "not_found")
+    return Refused("upload_not_found", "not_found")
 
 
 def endpoints(hub: Hub) -> list[Endpoint]:

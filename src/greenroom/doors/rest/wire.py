@@ -16,6 +16,7 @@ from greenroom.doors.http.http_call import WHOLE, Whole
 from greenroom.errors import Refused
 from greenroom.log.model import Done
 from greenroom.log.store import Snapshot
+from greenroom.sentences import build_sentence
 from greenroom.services.hub import Hub
 from greenroom.validation import explain_error
 
@@ -54,14 +55,14 @@ def decode_json(data: bytes, kind: type[T]) -> T:
             decode = _decoders.setdefault(kind, msgspec.json.Decoder(kind).decode)
         return decode(data)  # type: ignore[no-any-return]
     except RecursionError:
-        raise build_bad_request("The body is nested too deeply: keep it within a few levels.") from None
+        raise build_bad_request("bad_request.body_too_deep") from None
     except msgspec.ValidationError as error:
         key, problem = explain_error(error, kind)
         if key:
-            raise build_bad_request(f"The body is not as it should be: {key}: {_end_sentence(problem)}") from None
-        raise build_bad_request(f"The body is not as it should be: {_end_sentence(problem)}") from None
+            raise build_bad_request("bad_request.body_field", key=key, problem=_end_sentence(problem)) from None
+        raise build_bad_request("bad_request.body", error=_end_sentence(problem)) from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise build_bad_request(f"The body is not as it should be: {_end_sentence(str(error))}") from None
+        raise build_bad_request("bad_request.body", error=_end_sentence(str(error))) from None
 
 
 def _end_sentence(text: str) -> str:
@@ -75,7 +76,7 @@ def read_query(request: Request, kind: type[T]) -> T:
         return msgspec.convert(dict(request.query_params), kind, strict=False)
     except msgspec.ValidationError as error:
         key, problem = explain_error(error, kind)
-        raise build_bad_request(f"The query parameter {key!r} is wrong: {_end_sentence(problem)}") from None
+        raise build_bad_request("bad_request.query", name=key, problem=_end_sentence(problem)) from None
 
 
 async def run_while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
@@ -104,18 +105,19 @@ def get_idempotency_key(request: Request) -> str | None:
         return None
     key: str = keys[0].decode("latin-1")
     if len(keys) > 1 or not _KEY.fullmatch(key):
-        raise build_bad_request("An Idempotency-Key has 1 to 200 visible ASCII characters.")
+        raise build_bad_request("bad_request.idempotency_key")
     return key
 
 
 def need_same_request(done: Done, is_same: bool) -> None:
     """Refuse a key that came back with another request."""
     if done.repeated and not is_same:
-        raise Refused("key_reused", "This key was used for another request: choose a new one.", "conflict")
+        raise Refused("key_reused.request", "conflict")
 
 
-def build_bad_request(sentence: str) -> HttpRefused:
-    return HttpRefused(400, "bad_request", sentence)
+def build_bad_request(key: str, /, **params: object) -> HttpRefused:
+    """A call that is not as it should be; the key begins with "bad_request."."""
+    return HttpRefused(400, "bad_request", build_sentence(key, **params))
 
 
 class JsonResponse(Response):

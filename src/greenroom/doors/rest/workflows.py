@@ -76,16 +76,17 @@ async def read_definition(hub: Hub, definition: Any, text: str | None, source: s
         elif definition is not None:
             read = await hub.heavy_work.run(lambda: read_plain(definition))
         else:
-            raise Refused("workflow_missing", "Send the workflow: `definition` with its values, or `text` in YAML.")
+            raise Refused("workflow_missing")
     except BadWorkflow as bad:
         problems = [msgspec.to_builtins(problem) for problem in bad.problems[:20]]
-        raise Refused("bad_workflow", str(bad), problems=problems) from bad
+        raise Refused("bad_workflow", details={"problems": problems}, problems=str(bad)) from bad
     places = {profile.name: profile.definition.directory for profile in find_profiles(hub.rows)}
     whole = await asyncio.to_thread(embed_skills, read, (hub.data,), places)
     missing = find_missing_skills(whole)
     if missing:
         told = "\n".join(problem.text for problem in missing[:20])
-        raise Refused("bad_workflow", told, problems=[msgspec.to_builtins(problem) for problem in missing[:20]])
+        problems = [msgspec.to_builtins(problem) for problem in missing[:20]]
+        raise Refused("bad_workflow", details={"problems": problems}, problems=told)
     await hub.heavy_work.run_read(lambda: hub.store.read(lambda rows: prepare_definition(rows, whole)))
     return whole
 
@@ -95,7 +96,7 @@ async def save_workflow(hub: Hub, by: Principal, request: Request) -> Response:
     definition = await read_definition(hub, body.definition, body.text, body.source)
     name = request.path_params["name"]
     if name not in (definition.name, definition.id):
-        raise Refused("wrong_name", f"The workflow in the body is called '{definition.name}', not '{name[:80]}'.")
+        raise Refused("wrong_name", name=definition.name, wanted=name[:80])
     saved = await put_workflow(hub.log, by, definition, source=body.source, text=body.text or "", replaces=body.version)
     return build_json_response(saved)
 

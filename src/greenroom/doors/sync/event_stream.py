@@ -55,7 +55,7 @@ class EventStreams:
     def need_room(self, by: Principal) -> None:
         """Refuse whoever has too many streams open."""
         if sum(listener.by.id == by.id for listener in self._open) >= MOST_STREAMS:
-            raise Refused("too_many_streams", f"{MOST_STREAMS} streams are open already: end one first.", "limited")
+            raise Refused("too_many_streams", "limited", limit=MOST_STREAMS)
 
     def open(self, by: Principal) -> EventSubscriber:
         """A new listener, which hears nothing yet."""
@@ -215,5 +215,5 @@ def build_endpoint(hub: Hub) -> Endpoint:
 def _parse_place(given: str) -> Place:
     match = _PLACE.fullmatch(given)
     if match is None:
-        raise Refused("bad_event_id", "Last-Event-ID and after take the id of an event, as it was sent.")
+        raise Refused("bad_event_id")
     return int(match.group(1)), int(match.group(2) or 0)

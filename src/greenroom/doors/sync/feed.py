@@ -61,10 +61,10 @@ class Feed:
         """Answer with rows, and send what changes from then on, nothing lost or doubled in between; raises Refused."""
         view = VIEWS.get(wish.view)
         if view is None:
-            raise Refused("unknown_view", f"There is no view '{wish.view}': use one of {', '.join(VIEWS)}.")
+            raise Refused("unknown_view", view=wish.view, views=VIEWS)
         need_right(client.by, view.needs)
         if view.keyed != (wish.key is not None):
-            raise Refused("bad_key", f"The view '{view.name}' takes {'a' if view.keyed else 'no'} key.")
+            raise Refused("bad_key.missing" if view.keyed else "bad_key.unwanted", view=view.name)
         key = wish.key or ALL
         _need_free_number(client, wish.id, view, key)
         seq = await self._answer(client, wish, view, key)
@@ -125,7 +125,7 @@ class Feed:
         """Send a client no more of a view; raises Refused."""
         subscription = client.subscriptions.get(number)
         if subscription is None:
-            raise Refused("not_subscribed", f"There is no subscription {number}.")
+            raise Refused("not_subscribed", number=number)
         self._end(subscription)
 
     def leave(self, client: SyncClient) -> None:
@@ -251,16 +251,16 @@ def _read_rows(
 def _need_head(now: Rows, by: Principal, view: View, key: str) -> None:
     row = now.get(view.head, key)
     if row is None or (view.sees is not None and not view.sees(now, by, row)):
-        raise Refused(f"{view.name}_not_found", f"There is no {view.name} '{key[:80]}'.", "not_found")
+        raise Refused(view.missing, "not_found", key=key[:80])
 
 
 def _need_free_number(client: SyncClient, number: int, view: View, key: str) -> None:
     if number in client.subscriptions:
-        raise Refused("id_in_use", f"Subscription {number} is there already: take another number.")
+        raise Refused("id_in_use", number=number)
     if any(held.view is view and held.key == key for held in client.subscriptions.values()):
-        raise Refused("already_subscribed", "This socket has that view already: one subscription serves all.")
+        raise Refused("already_subscribed")
     if len(client.subscriptions) >= MOST_SUBSCRIPTIONS:
-        raise Refused("too_many_subscriptions", f"A socket has at most {MOST_SUBSCRIPTIONS} subscriptions.", "limited")
+        raise Refused("too_many_subscriptions", "limited", limit=MOST_SUBSCRIPTIONS)
 
 
 def _build_frames(view: View, key: str, seq: int, changes: list[Change], now: Rows, by: Principal) -> list[SyncFrame]:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from greenroom.log.codec import encode
+from greenroom.sentences import Words, list_wire_fields
 
 Number = Annotated[int, msgspec.Meta(ge=0, le=(1 << 53) - 1)]
 
@@ -106,8 +107,9 @@ def build_resync(number: int) -> SyncFrame:
     return build_frame(b'{"op":"resync","id":%d}' % number)
 
 
-def build_error(number: int | None, code: str, message: str) -> SyncFrame:
-    return build_frame(encode({"op": "error", "id": number, "error": code, "message": message}))
+def build_error(number: int | None, code: str, said: Words) -> SyncFrame:
+    told = {"op": "error", "id": number, "error": code, "message": str(said), **list_wire_fields(said)}
+    return build_frame(encode(told))
 
 
 def build_signal(kind: str, payload: Any) -> SyncFrame:

@@ -98,7 +98,7 @@ class SyncSocket:
         except Refused as no:
             record_refusal(self._hub, client.by, f"WS {PATH} {_describe_view(wish)}", no)
             number = None if isinstance(wish, SyncPing) else wish.id
-            client.outbox.put(frames.build_error(number, no.code, no.message))
+            client.outbox.put(frames.build_error(number, no.code, no.said))
 
 
 def _get_page_build(scope: Scope) -> str | None:

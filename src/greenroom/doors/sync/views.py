@@ -88,6 +88,8 @@ class View:
     """Events that remove a row of the head, and the row as far as it decides who saw it. A key ends with its row."""
     signals: Mapping[str, Callable[[Any], str | None]] = field(default_factory=dict)
     """To which key each kind of signal belongs."""
+    missing: str = ""
+    """What is said when there is no such head; the code of it is the view's name and `_not_found`."""
     online: bool = False
     """Whether a new subscriber is told who is online."""
     head: Table[Any] = field(init=False)
@@ -190,6 +192,7 @@ _VIEWS = (
         ),
         limit=200,
         keyed=True,
+        missing="thread_not_found.view",
         sees=may_see_thread,
         removed_by={ThreadDeleted: rebuild_deleted_thread},
         signals={"agent.typing": lambda payload: payload.get("thread_id")},
@@ -214,6 +217,7 @@ _VIEWS = (
         "read",
         (ViewTable(TREES, _own_key, _keyed), ViewTable(RUNS, _root_of, _in_tree, long=True, in_thread=may_see_run)),
         keyed=True,
+        missing="tree_not_found",
         sees=may_see_tree,
     ),
     View(
@@ -226,6 +230,7 @@ _VIEWS = (
         ),
         limit=500,
         keyed=True,
+        missing="run_not_found.view",
         sees=may_see_run,
     ),
     View(
@@ -246,6 +251,7 @@ _VIEWS = (
         ),
         limit=10_000,
         keyed=True,
+        missing="workflow_not_found.view",
         sees=may_see_workflow_run,
     ),
     View("inbox", "answer", (ViewTable(ASKS, long=True, at_first={"state": "open"}),), sees=may_see_ask),

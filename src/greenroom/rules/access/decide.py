@@ -21,22 +21,19 @@ def create_credential(rows: Rows, command: CreateCredential, context: Context) -
     need_kind(command.kind)
     rights = frozenset(RIGHTS[command.kind] if command.rights is None else command.rights)
     if not rights <= GRANTABLE[command.kind]:
-        wrong = ", ".join(sorted(rights - GRANTABLE[command.kind]))
-        raise Refused("bad_rights", f"A credential of kind {command.kind} cannot have: {wrong}.")
+        raise Refused("bad_rights", kind=command.kind, rights=sorted(rights - GRANTABLE[command.kind]))
     if not rights - {"node", "trigger", "ask", "answer"} <= by.rights:
-        raise Refused("too_wide", "You cannot give rights that you do not have.", "forbidden")
+        raise Refused("too_wide", "forbidden")
     if not command.name.strip() or len(command.name) > 100:
-        raise Refused("bad_name", "Give the credential a name of 1 to 100 characters.")
+        raise Refused("bad_name.credential")
     if command.kind == "agent" and "register" not in rights and not command.agent_id:
-        raise Refused("agent_required", "An agent's credential names its agent: agent_id is missing.")
+        raise Refused("agent_required.credential")
     if (command.kind == "room") != (command.room is not None) or not (
         command.room is None or is_room_name(command.room)
     ):
-        raise Refused(
-            "bad_room", "A room's credential names its room, and no other does: 1 to 64 letters, digits, - or _."
-        )
+        raise Refused("bad_room")
     if command.expires_at is not None and command.expires_at <= context.now:
-        raise Refused("bad_expiry", "The expiry lies in the past.")
+        raise Refused("bad_expiry")
     person_id, person = _resolve_person(rows, command)
     return [
         CredentialCreated(
@@ -75,7 +72,7 @@ def revoke_credential(rows: Rows, command: RevokeCredential, context: Context) -
         need_right(by, "operate")
     found = rows.get(CREDENTIALS, command.credential_id)
     if found is None:
-        raise Refused("credential_not_found", "There is no such credential: see `greenroom token list`.", "not_found")
+        raise Refused("credential_not_found", "not_found")
     if found.revoked_at is not None:
         return []
     logins = [login for login in rows.find(CREDENTIALS, {"login_of": found.id}) if login.revoked_at is None]

@@ -96,17 +96,13 @@ def has_right(by: Principal, right: str) -> bool:
 def need_right(by: Principal, right: str) -> None:
     """Refuse whoever lacks a right."""
     if not has_right(by, right):
-        raise Refused(
-            "forbidden",
-            f"A credential of kind {by.kind} may not do this: it needs the right '{right}'.",
-            "forbidden",
-        )
+        raise Refused("forbidden.right", "forbidden", kind=by.kind, right=right)
 
 
 def need_kind(kind: str) -> None:
     """Refuse a kind of credential that cannot be given."""
     if kind not in RIGHTS or kind in ("anonymous", "hub"):
-        raise Refused("bad_kind", f"There is no kind '{kind}': use operator, viewer, room, agent, node or webhook.")
+        raise Refused("bad_kind.credential", kind=kind)
 
 
 def is_room_name(text: str) -> bool:

@@ -199,11 +199,7 @@ def _need_short_description(
     texts = [description, *capabilities, *(s.name for s in skills), *(s.description for s in skills)]
     items: list[Sized] = [capabilities, skills, *(s.tags for s in skills), *(s.examples for s in skills)]
     if any(len(text) > _TEXT for text in texts) or any(len(item) > _ITEMS for item in items) or len(emoji or "") > 16:
-        raise Refused(
-            "description_too_long",
-            f"Keep each text under {_TEXT} characters, each list under {_ITEMS} entries, the emoji under 16.",
-            "too_large",
-        )
+        raise Refused("description_too_long", "too_large", text_limit=_TEXT, item_limit=_ITEMS)
 
 
 DECIDE: dict[type[Command], Decide] = {

@@ -59,9 +59,9 @@ def need_name(text: str, what: str, limit: int = 64) -> str:
     """The name without spaces around it, or a refusal that says what is wrong with it."""
     name = text.strip()
     if not name or len(name) > limit:
-        raise Refused("bad_name", f"{what} must have 1 to {limit} characters.")
+        raise Refused("bad_name.length", field=what, limit=limit)
     if any(unicodedata.category(c) in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp") for c in name):
-        raise Refused("bad_name", f"{what} holds invisible or control characters: leave them out.")
+        raise Refused("bad_name.characters", field=what)
     if compute_skeleton(name) in _RESERVED:
-        raise Refused("reserved_name", f"{what} '{name}' is reserved or looks like a reserved one: choose another.")
+        raise Refused("reserved_name", field=what, name=name)
     return name

@@ -17,14 +17,14 @@ class NamePerson(Command, frozen=True, kw_only=True):
 def name_person(rows: Rows, command: NamePerson, context: Context) -> list[Event]:
     by = need_principal(command)
     if by.person_id is None:
-        raise Refused("no_person", "This credential does not belong to a person: only operators have a name.")
+        raise Refused("no_person")
     name = need_name(command.name, "Your name")
     if name == by.person:
         return []
     looks = compute_skeleton(name)
     alike = rows.find(AGENTS, {"looks": looks, "state": "registered"}, limit=1)
     if alike or looks in find_person_looks(rows, but=by.person_id):
-        raise Refused("name_taken", f"'{name}' is the name of another person or agent, or looks like it.", "conflict")
+        raise Refused("name_taken", "conflict", name=name)
     return [PersonNamed(person_id=by.person_id, name=name)]
 
 

@@ -140,7 +140,7 @@ def put_profile(rows: Rows, command: PutProfile, context: Context) -> list[Event
     need_right(need_principal(command), "operate")
     wrong = find_profile_problems(command.name, command.definition)
     if wrong:
-        raise Refused("bad_profile", f"Profile '{command.name[:64]}': {'; '.join(wrong)}.", problems=wrong)
+        raise Refused("bad_profile", details={"problems": wrong}, name=command.name[:64], problems=wrong)
     found = rows.get(PROFILES, command.name)
     if found is not None and found.definition == command.definition and found.source == command.source:
         return []
@@ -164,11 +164,10 @@ def _profile_not_found(rows: Rows, name: str) -> Refused:
     near = validation.get_nearest(name, [profile.name for profile in find_profiles(rows)])
     why = explain_missing_profile(rows, name)
     if near is not None and not why:
-        words = f"There is no profile '{name[:64]}': did you mean '{near}'?"
-    else:
-        because = f" ({why})" if why else ""
-        words = f"There is no profile '{name[:64]}'{because}: see `greenroom profile list`."
-    return Refused("profile_not_found", words, "not_found")
+        return Refused("profile_not_found.near", "not_found", name=name[:64], near=near)
+    if why:
+        return Refused("profile_not_found.wrong_file", "not_found", name=name[:64], why=why)
+    return Refused("profile_not_found", "not_found", name=name[:64])
 
 
 def find_profiles(rows: Rows) -> list[Profile]:

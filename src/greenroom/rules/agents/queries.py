@@ -30,7 +30,7 @@ def need_own_agent(rows: Rows, by: Principal, agent_id: str | None) -> Agent:
     """The agent that the principal speaks for; what is not its own looks like what is not there."""
     wanted = agent_id or by.agent_id
     if wanted is None:
-        raise Refused("agent_required", "Say which agent acts: agent_id is missing.")
+        raise Refused("agent_required")
     agent = rows.get(AGENTS, wanted)
     if agent is None or agent.state == "kicked" or not may_act_for(by, agent):
         raise agent_not_found(wanted)
@@ -38,8 +38,4 @@ def need_own_agent(rows: Rows, by: Principal, agent_id: str | None) -> Agent:
 
 
 def agent_not_found(agent_id: str) -> Refused:
-    return Refused(
-        "agent_not_found",
-        f"There is no agent '{agent_id[:80]}' that you speak for: call agent_register, or see `greenroom agent list`.",
-        "not_found",
-    )
+    return Refused("agent_not_found.speaker", "not_found", agent_id=agent_id[:80])

@@ -84,19 +84,8 @@ def need_quota(rows: Rows, command: Command, context: Context) -> None:
     if stored < limit:
         return
     if by.kind == "node":  # the reason of a connection's end, which is short
-        raise Refused(
-            "quota_reached",
-            f"It has stored {stored} bytes: raise max_node_bytes ({limit}) and restart the hub.",
-            "limited",
-            retry_after=_RETRY_S,
-        )
-    raise Refused(
-        "quota_reached",
-        f"You have stored {stored} bytes in this hub, and {limit} are allowed in all: ask the operator to raise"
-        " max_agent_bytes and restart the hub, or to start a new agent.",
-        "limited",
-        retry_after=_RETRY_S,
-    )
+        raise Refused("quota_reached.node", "limited", details={"retry_after": _RETRY_S}, stored=stored, limit=limit)
+    raise Refused("quota_reached.agent", "limited", details={"retry_after": _RETRY_S}, stored=stored, limit=limit)
 
 
 def get_limit(kind: str, settings: Settings) -> int:

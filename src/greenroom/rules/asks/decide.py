@@ -45,7 +45,7 @@ def raise_ask(rows: Rows, command: RaiseAsk, context: Context) -> list[Event]:
     wish = hash_wish(by.id, command.wish) if command.wish is not None else command.ask_id
     known = rows.get(ASKS, command.ask_id) or get_by_wish(rows, wish)
     if known is not None and known.asker.by != asker.by:
-        raise Refused("key_reused", "This id is that of another ask: choose a new one.", "conflict")
+        raise Refused("key_reused.ask", "conflict")
     if known is not None and not _is_done_with(known, command.again_ms, context.now):
         return []
     if command.thread_id is not None and not by.operates:
@@ -80,20 +80,20 @@ def _need_well_formed(by: Principal, command: RaiseAsk) -> None:
     raiser = "room" if by.room else "agent"
     allowed = [kind for kind, info in ASK_KINDS.items() if by.operates or raiser in info.raised_by]
     if command.kind not in allowed:
-        raise Refused("bad_kind", f"This credential asks with one of the kinds {', '.join(allowed)}.")
+        raise Refused("bad_kind.ask", kinds=allowed)
     if not command.title.strip() or len(command.title) > _TITLE or len(command.text) > CHARS:
-        raise Refused("bad_ask", f"An ask has a title of 1 to {_TITLE} characters, and at most {CHARS} of text.")
+        raise Refused("bad_ask.text", title_limit=_TITLE, text_limit=CHARS)
     if command.risk is not None and command.risk not in RISKS:
-        raise Refused("bad_risk", f"Write a risk of {', '.join(RISKS)}.")
+        raise Refused("bad_risk", risks=RISKS)
     if ASK_KINDS[command.kind].is_call != (command.subject is not None):
-        raise Refused("bad_ask", "A permission names the call that waits for it, and nothing else does.")
+        raise Refused("bad_ask.call")
     need_voters(command)
     if command.timeout_s is not None and not 0 <= command.timeout_s <= _LONGEST_S:
-        raise Refused("bad_ask", f"An ask waits 0 (for ever) to {_LONGEST_S} seconds.")
+        raise Refused("bad_ask.wait", limit_s=_LONGEST_S)
     if len(command.questions) > PARTS or sum(len(q.options) for q in command.questions) > 10 * PARTS:
-        raise Refused("bad_ask", f"At most {PARTS} questions with {10 * PARTS} options are asked at once.")
+        raise Refused("bad_ask.questions", questions=PARTS, options=10 * PARTS)
     if len(command.labels) > PARTS or any(len(k) > 100 or len(v) > 1000 for k, v in command.labels.items()):
-        raise Refused("bad_ask", f"At most {PARTS} labels of 1,000 characters.")
+        raise Refused("bad_ask.labels", limit=PARTS)
     need_contents(command.contents)
     if command.form is not None:
         need_schema(command.form)
@@ -111,7 +111,7 @@ def _need_few(rows: Rows, by: Principal, asker: Asker, context: Context) -> None
     else:
         return
     if waiting >= most:
-        raise Refused("too_many_asks", f"{waiting} asks wait for a person already: wait for their answers.", "limited")
+        raise Refused("too_many_asks.waiting", "limited", count=waiting)
 
 
 def _build_ask_raised(by: Principal, command: RaiseAsk, asker: Asker, wish: str, context: Context) -> e.AskRaised:
@@ -145,9 +145,9 @@ def snooze_ask(rows: Rows, command: SnoozeAsk, context: Context) -> list[Event]:
     ask = need_person_for(rows, need_principal(command), command.ask_id)
     need_open(ask)
     if command.until and command.until <= context.now:
-        raise Refused("bad_time", "That time is over: name one that is to come.")
+        raise Refused("bad_time.past")
     if ask.deadline and command.until >= ask.deadline:
-        raise Refused("bad_time", "It would be refused by silence before that: name an earlier time.")
+        raise Refused("bad_time.after_expiry")
     return [] if command.until == ask.snoozed_until else [e.AskSnoozed(ask_id=ask.id, until=command.until)]
 
 
@@ -156,9 +156,9 @@ def delegate_ask(rows: Rows, command: DelegateAsk, context: Context) -> list[Eve
     ask = need_person_for(rows, by, command.ask_id)
     need_open(ask)
     if len(command.to) > 100:
-        raise Refused("bad_delegate", "Name a person, or a room as room:NAME.")
+        raise Refused("bad_delegate")
     if not by.operates and (command.to.startswith(ROOM) or is_of_another_room(rows, by, command.to)):
-        raise Refused("forbidden", "Only an operator hands an ask to another room, or to its people.", "forbidden")
+        raise Refused("forbidden.delegate", "forbidden")
     return [] if command.to == (ask.delegated_to or "") else [e.AskDelegated(ask_id=ask.id, to=command.to)]
 
 
@@ -168,7 +168,7 @@ def withdraw_ask(rows: Rows, command: WithdrawAsk, context: Context) -> list[Eve
     if ask is None or not (may_see_ask(rows, by, ask) or ask.asker.by == by.id):
         raise ask_not_found(command.ask_id)
     if not by.operates and ask.asker.by != by.id:
-        raise Refused("forbidden", "Only who asks takes an ask back: answer it, or snooze it.", "forbidden")
+        raise Refused("forbidden.withdraw", "forbidden")
     if ask.state != "open":
         return []
     return [e.AskWithdrawn(ask_id=ask.id, reason=command.reason.strip()[:500] or "taken back")]

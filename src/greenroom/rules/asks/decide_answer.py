@@ -26,7 +26,7 @@ def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
     _need_shown(ask, command)
     _need_fitting(ask, command)
     if command.scope == "rule" and not by.operates:
-        raise Refused("forbidden", "Only an operator makes rules: answer this call alone.", "forbidden")
+        raise Refused("forbidden.rule", "forbidden")
     name = by.person or command.name.strip()[:100] or by.name
     seat = need_seat(by, ask)
     if votes := build_vote_events(by, ask, command, seat, name):
@@ -69,19 +69,13 @@ def _compute_lapse_time(ask: Ask, command: AnswerAsk, context: Context) -> int:
 def _need_shown(ask: Ask, command: AnswerAsk) -> None:
     """A yes to a call says what was looked at; and high risk is looked at alone."""
     if command.digest is not None and command.digest != ask.digest:
-        raise Refused("changed", "What is asked is not what you were shown: look at it again.", "conflict")
+        raise Refused("changed", "conflict")
     if command.verdict != "approve":
         return
     if ask.subject is not None and command.digest is None:
-        raise Refused(
-            "digest_needed",
-            "Nothing was approved, because the answer does not say which call was shown. Reload the page;"
-            " a program reads the ask and sends its digest.",
-        )
+        raise Refused("digest_needed")
     if ask.risk == "high" and command.way != "alone":
-        raise Refused(
-            "high_risk", f"High risk is approved one at a time: open {ask.id} and answer it alone.", "conflict"
-        )
+        raise Refused("high_risk", "conflict", id=ask.id)
 
 
 def need_open(ask: Ask) -> None:
@@ -91,34 +85,30 @@ def need_open(ask: Ask) -> None:
         who = ask.answer.rule or ask.answer.name
         raise Refused(
             "already_answered",
-            f"{who} answered this already: {ask.answer.verdict}.",
             "conflict",
+            details={"verdict": ask.answer.verdict, "by": ask.answer.by, "name": who, "at": ask.answer.at},
+            who=who,
             verdict=ask.answer.verdict,
-            by=ask.answer.by,
-            name=who,
-            at=ask.answer.at,
         )
     if ask.state == "expired":
-        raise Refused(
-            "ask_expired", "Nobody answered in time: it was refused by silence.", "conflict", at=ask.closed_at
-        )
-    raise Refused("ask_withdrawn", f"Nobody waits for this any more: {ask.reason}.", "conflict", at=ask.closed_at)
+        raise Refused("ask_expired", "conflict", details={"at": ask.closed_at})
+    raise Refused("ask_withdrawn", "conflict", details={"at": ask.closed_at}, reason=ask.reason)
 
 
 def _need_fitting(ask: Ask, command: AnswerAsk) -> None:
     kind = ASK_KINDS[ask.kind]
     if command.verdict not in kind.verdicts:
-        raise Refused("bad_verdict", f"A {ask.kind} is answered with {' or '.join(kind.verdicts)}.")
+        raise Refused("bad_verdict", kind=ask.kind, verdicts=kind.verdicts)
     if command.scope not in SCOPES or (command.scope != "once" and not kind.is_call):
-        raise Refused("bad_scope", "Only a permission is given for longer than once: for run, profile or as a rule.")
+        raise Refused("bad_scope.permission_only")
     if command.remember is not None and command.scope != "rule":
-        raise Refused("bad_scope", "How far a rule reaches is said with the scope rule only.")
+        raise Refused("bad_scope.rule_only")
     if len(command.text) > CHARS:
-        raise Refused("bad_answer", f"An answer has at most {CHARS} characters.", "too_large")
+        raise Refused("bad_answer.text_too_long", "too_large", limit=CHARS)
     if command.arguments is not None and (not ask.edits or command.verdict != "approve"):
-        raise Refused("cannot_edit", "Changed arguments are not taken here: approve or deny it as it is.")
+        raise Refused("cannot_edit")
     if command.arguments is not None and command.scope not in ("once", "call"):
-        raise Refused("cannot_edit", "Changed arguments hold for this call only: leave the scope at once.")
+        raise Refused("cannot_edit.once_only")
     need_contents(command.contents)
     need_options(ask.questions, command.options)
     if kind.needs_choice and command.verdict != "deny":
@@ -126,15 +116,15 @@ def _need_fitting(ask: Ask, command: AnswerAsk) -> None:
     if ask.form is not None and command.verdict != "deny":
         need_form(ask.form, command.form)
     elif command.form is not None:
-        raise Refused("bad_answer", "This ask has no form.")
+        raise Refused("bad_answer.no_form")
     said = command.text.strip() or any(command.options) or command.contents or command.form is not None
     if not kind.needs_choice and command.verdict == "answer" and not said:
-        raise Refused("bad_answer", "Say something, choose an option, or deny to leave the question unanswered.")
+        raise Refused("bad_answer.empty")
     is_chosen = any(command.options) or command.form is not None or any(one.custom for one in ask.questions)
     if not kind.in_words and command.verdict == "answer" and not is_chosen:
-        raise Refused("bad_answer", "Words decide nothing by themselves: approve or deny, and add them to that.")
+        raise Refused("bad_answer.words_only")
 
 
 def need_contents(contents: list[Content]) -> None:
     if len(contents) > PARTS or any(len(one.text) > CHARS for one in contents):
-        raise Refused("bad_content", f"At most {PARTS} parts, each with at most {CHARS} characters.", "too_large")
+        raise Refused("bad_content.parts", "too_large", limit=PARTS, chars=CHARS)

@@ -19,15 +19,15 @@ _SECRET = re.compile(r"pass(word|wd|phrase)|secret|api[_ -]?key|(^|[_ -])token$"
 def need_schema(schema: dict[str, Any]) -> None:
     """Refuse a form that is no schema, reaches outside of itself, or asks for a secret."""
     if len(encode_canonical(schema)) > _SCHEMA_BYTES:
-        raise Refused("bad_form", f"The form's schema is larger than {_SCHEMA_BYTES} bytes: ask for less.")
+        raise Refused("bad_form.too_large", limit=_SCHEMA_BYTES)
     try:
         if _check_form_node(schema) > _MOST_PARTS:
-            raise Refused("bad_form", "The form has too many fields: ask for less.")
+            raise Refused("bad_form.fields")
         error = find_schema_error(schema)
     except RecursionError:
-        raise Refused("bad_form", "The form's schema is nested too deeply.") from None
+        raise Refused("bad_form.too_deep") from None
     if error is not None:
-        raise Refused("bad_form", f"The form is no JSON schema: {error.message[:300]}.")
+        raise Refused("bad_form.schema", error=error.message[:300])
 
 
 def _check_form_node(node: Any) -> int:
@@ -39,15 +39,13 @@ def _check_form_node(node: Any) -> int:
     parts = 1
     for name, value in node.items():
         if name in _FORBIDDEN and not (name == "pattern" and isinstance(value, dict)):
-            raise Refused("bad_form", f"A form's schema may not use '{name}': write the fields out.")
+            raise Refused("bad_form.keyword", name=name)
         if name == "properties" and isinstance(value, dict):
             asked = [field for field in value if _SECRET.search(str(field))]
             if asked:
-                raise Refused(
-                    "secret_asked", f"A form does not ask for secrets: '{asked[0][:80]}' must go another way."
-                )
+                raise Refused("secret_asked.field", field=asked[0][:80])
         if name == "format" and value == "password":
-            raise Refused("secret_asked", "A form does not ask for secrets: the format 'password' is not taken.")
+            raise Refused("secret_asked.format")
         parts += _check_form_node(value)
     return parts
 
@@ -57,12 +55,12 @@ def need_form(schema: dict[str, Any], value: Any) -> None:
     try:
         error = find_error(schema, value)
     except RecursionError:
-        raise Refused("bad_answer", "The form's value is nested too deeply.") from None
+        raise Refused("bad_answer.form_too_deep") from None
     except TooManySteps:
-        raise Refused("bad_answer", "The form's value is too large: send less.", "too_large") from None
+        raise Refused("bad_answer.form_too_large", "too_large") from None
     if error is not None:
         place = "/".join(str(part) for part in error.absolute_path) or "the form"
-        raise Refused("bad_answer", f"{place}: {error.message[:300]}.")
+        raise Refused("bad_answer.form_field", place=place, error=error.message[:300])
 
 
 def need_choices(questions: list[AskQuestion], chosen: list[list[str]]) -> None:
@@ -71,17 +69,17 @@ def need_choices(questions: list[AskQuestion], chosen: list[list[str]]) -> None:
         is_chosen = number <= len(chosen) and bool(chosen[number - 1])
         if question.options and not question.custom and not is_chosen:
             offered = ", ".join(option.label for option in question.options)
-            raise Refused("bad_answer", f"Question {number} takes only: {offered[:500]}.")
+            raise Refused("bad_answer.choices", number=number, offered=offered[:500])
 
 
 def need_options(questions: list[AskQuestion], chosen: list[list[str]]) -> None:
     """Refuse choices that were not offered."""
     if len(chosen) > len(questions):
-        raise Refused("bad_answer", f"There are {len(questions)} questions: give one list of choices for each.")
+        raise Refused("bad_answer.questions", count=len(questions))
     for number, (question, picked) in enumerate(zip(questions, chosen, strict=False), 1):
         offered = [option.label for option in question.options]
         if len(picked) > 1 and not question.multiple:
-            raise Refused("bad_answer", f"Question {number} takes one choice, not {len(picked)}.")
+            raise Refused("bad_answer.one_choice", number=number, count=len(picked))
         foreign = [choice for choice in picked if choice not in offered]
         if foreign and not question.custom:
-            raise Refused("bad_answer", f"Question {number} takes only: {', '.join(offered)[:500]}.")
+            raise Refused("bad_answer.choices", number=number, offered=", ".join(offered)[:500])

@@ -46,7 +46,7 @@ def need_ask(rows: Rows, by: Principal, ask_id: str) -> Ask:
 
 
 def ask_not_found(ask_id: str) -> Refused:
-    return Refused("ask_not_found", f"There is no ask '{ask_id[:80]}': see `greenroom ask list`.", "not_found")
+    return Refused("ask_not_found", "not_found", ask_id=ask_id[:80])
 
 
 def need_person_for(rows: Rows, by: Principal, ask_id: str) -> Ask:
@@ -55,11 +55,7 @@ def need_person_for(rows: Rows, by: Principal, ask_id: str) -> Ask:
         raise ask_not_found(ask_id)
     ask = need_ask(rows, by, ask_id)
     if "ask" in by.rights and not by.operates and not ASK_KINDS[ask.kind].in_words:
-        raise Refused(
-            "forbidden",
-            f"A token that agents ask with does not answer a {ask.kind}: use an operator's, or one for people only.",
-            "forbidden",
-        )
+        raise Refused("forbidden.agent_token", "forbidden", kind=ask.kind)
     return ask
 
 

@@ -22,21 +22,21 @@ def need_voters(command: RaiseAsk) -> None:
     if ASK_KINDS[command.kind].by_votes:
         _need_poll(command)
     if not 1 <= command.approvers <= _MOST or len(names) > _MOST:
-        raise Refused("bad_ask", f"Between 1 and {_MOST} people can be asked for their yes.")
+        raise Refused("bad_ask.people", limit=_MOST)
     if len(set(names)) < len(names) or any(not name.strip() or len(name) > _MOST for name in names):
-        raise Refused("bad_ask", "Name everybody who is asked once: people by name, rooms as room:NAME.")
+        raise Refused("bad_ask.named_twice")
     if names and command.approvers > len(names):
-        raise Refused("bad_ask", f"{command.approvers} of {len(names)} can never agree: name more people.")
+        raise Refused("bad_ask.quorum", approvers=command.approvers, people=len(names))
 
 
 def _need_poll(command: RaiseAsk) -> None:
     if len(command.questions) != 1 or command.questions[0].multiple or command.questions[0].custom:
-        raise Refused("bad_poll", "A poll has one question, with custom and multiple off.")
+        raise Refused("bad_poll.question")
     labels = [option.label.strip() for option in command.questions[0].options]
     if not 2 <= len(labels) <= _MOST_OPTIONS or len(set(labels)) < len(labels) or not all(labels):
-        raise Refused("bad_poll", f"A poll has 2 to {_MOST_OPTIONS} different options.")
+        raise Refused("bad_poll.options", limit=_MOST_OPTIONS)
     if command.timeout_s == 0 or command.approvers != 1 or command.form is not None:
-        raise Refused("bad_poll", "A poll ends at a deadline, by the most votes: it has no form and no approvers.")
+        raise Refused("bad_poll.deadline")
 
 
 def find_strangers(rows: Rows, names: list[str], now: int) -> list[str]:
@@ -67,13 +67,7 @@ def need_seat(by: Principal, ask: Ask) -> str:
         return ""
     seat = next((name for name in find_seats(by) if name in ask.asked_of), None)
     if seat is None:
-        raise Refused(
-            "not_asked",
-            f"This is asked of {_join_names(ask.asked_of)}, and your credential is '{by.name}'. An operator gives them"
-            " credentials: `greenroom token create --kind operator --name NAME`, or --room for the people of a room.",
-            "forbidden",
-            asked_of=ask.asked_of,
-        )
+        raise Refused("not_asked", "forbidden", details={"asked_of": ask.asked_of}, people=ask.asked_of, name=by.name)
     return seat
 
 
@@ -88,14 +82,14 @@ def build_vote_events(by: Principal, ask: Ask, command: AnswerAsk, seat: str, na
         return [cast, _build_result(ask, votes)] if is_over else [cast]
     if command.verdict == "approve" and ask.approvers > 1:
         if any(_is_of(by, one) or (seat and one.seat == seat) for one in ask.approvals):
-            raise Refused("already_approved", "Your yes counts already: another person is needed.", "conflict")
+            raise Refused("already_approved", "conflict")
         if len(ask.approvals) + 1 < ask.approvers:
             return [AskApproved(ask_id=ask.id, name=name, seat=seat)]
     elif command.verdict == "deny" and seat and ask.approvers > 1:
         others = {one.seat for one in ask.refusals} - {seat}
         if len(ask.asked_of) - len(others) - 1 >= ask.approvers:
             if any(one.seat == seat for one in ask.refusals):
-                raise Refused("already_denied", "Your no counts already: the others are still to be heard.", "conflict")
+                raise Refused("already_denied", "conflict")
             return [AskOpposed(ask_id=ask.id, name=name, seat=seat, text=command.text[:_TEXT])]
     return []
 

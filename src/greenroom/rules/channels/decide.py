@@ -31,15 +31,15 @@ def add_channel(rows: Rows, command: AddChannel, context: Context) -> list[Event
     by = need_principal(command)
     need_right(by, "answer")
     if command.kind not in KINDS:
-        raise Refused("bad_channel", f"A channel is one of {', '.join(KINDS)}.")
+        raise Refused("bad_channel.kind", kinds=KINDS)
     if command.kind != "push":
         need_right(by, "operate")
     if not command.name.strip() or len(command.name) > 100:
-        raise Refused("bad_channel", "Give the channel a name of 1 to 100 characters.")
+        raise Refused("bad_channel.name")
     need_rules(command.rules)
     owner = by.credential or by.id
     if rows.count(CHANNELS, {"owner": owner}) >= _MOST:
-        raise Refused("too_many_channels", f"You have {_MOST} channels: remove one first.", "limited")
+        raise Refused("too_many_channels", "limited", limit=_MOST)
     return [
         ChannelAdded(
             channel_id=command.channel_id,
@@ -55,11 +55,11 @@ def add_channel(rows: Rows, command: AddChannel, context: Context) -> list[Event
 
 def need_rules(rules: Rules) -> None:
     if wrong := [kind for kind in rules.kinds if kind not in ASK_KINDS]:
-        raise Refused("bad_rules", f"There is no kind '{wrong[0][:40]}': write {', '.join(ASK_KINDS)}.")
+        raise Refused("bad_rules.kind", kind=wrong[0][:40], kinds=ASK_KINDS)
     if strange := [risk for risk in [*rules.risks, *rules.loud] if risk not in RISKS]:
-        raise Refused("bad_rules", f"There is no risk '{strange[0][:40]}': write {', '.join(RISKS)}.")
+        raise Refused("bad_rules.risk", risk=strange[0][:40], risks=RISKS)
     if rules.quiet and not _HOURS.fullmatch(rules.quiet):
-        raise Refused("bad_rules", "Write quiet hours as 22:00-07:00.")
+        raise Refused("bad_rules.quiet_hours")
 
 
 def may_see_channel(by: Principal, channel: Channel) -> bool:
@@ -70,7 +70,7 @@ def may_see_channel(by: Principal, channel: Channel) -> bool:
 def need_channel(rows: Rows, by: Principal, channel_id: str) -> Channel:
     channel = rows.get(CHANNELS, channel_id)
     if channel is None or not may_see_channel(by, channel):
-        raise Refused("channel_not_found", "There is no such channel: see `greenroom notify list`.", "not_found")
+        raise Refused("channel_not_found", "not_found")
     return channel
 
 

@@ -30,9 +30,9 @@ def join_node(rows: Rows, command: JoinNode, context: Context) -> list[Event]:
     need_right(need_principal(command), "operate")
     name = command.name.strip()
     if not name or len(name) > 64 or not name.isprintable():
-        raise Refused("bad_name", "Give the node a name of 1 to 64 characters.")
+        raise Refused("bad_name.node")
     if rows.find(NODES, {"name": name}, limit=1):
-        raise Refused("node_exists", f"There is a node called '{name}' already: choose another name.", "conflict")
+        raise Refused("node_exists", "conflict", name=name)
     return [
         NodeJoined(node_id=command.node_id, name=name, local=command.local),
         CredentialCreated(
@@ -49,14 +49,9 @@ def join_node(rows: Rows, command: JoinNode, context: Context) -> list[Event]:
 def connect_node(rows: Rows, command: ConnectNode, context: Context) -> list[Event]:
     node = need_own_node(rows, need_principal(command), command.node_id)
     if len(command.labels) > _LABELS or not 0 <= command.capacity <= 10_000 or len(command.drivers) > 100:
-        raise Refused("bad_hello", f"A node has at most {_LABELS} labels, 100 drivers and room for 10000 agents.")
+        raise Refused("bad_hello", limit=_LABELS)
     if node.state == "connected" and node.boot != command.boot:
-        raise Refused(
-            "node_connected",
-            f"Another program is connected as the node '{node.name}': stop it, or join this machine under a name"
-            " of its own.",
-            "conflict",
-        )
+        raise Refused("node_connected", "conflict", name=node.name)
     return [
         NodeConnected(
             node_id=node.id,
@@ -102,7 +97,7 @@ def need_node(rows: Rows, wanted: str) -> Node:
     """A node by its id or its name."""
     node = rows.get(NODES, wanted) or next(iter(rows.find(NODES, {"name": wanted}, limit=1)), None)
     if node is None:
-        raise Refused("node_not_found", f"There is no node '{wanted[:64]}': see `greenroom node list`.", "not_found")
+        raise Refused("node_not_found", "not_found", name=wanted[:64])
     return node
 
 
@@ -110,7 +105,7 @@ def need_own_node(rows: Rows, by: Principal, node_id: str) -> Node:
     """The node whose credential this is."""
     node = rows.get(NODES, node_id)
     if node is None or by.kind != "node" or by.agent_id != node.id:
-        raise Refused("node_not_found", "There is no such node for this credential.", "not_found")
+        raise Refused("node_not_found.credential", "not_found")
     return node
 
 
@@ -118,7 +113,7 @@ def need_connection(rows: Rows, by: Principal, node_id: str, epoch: int) -> Node
     """The node, if this is its newest connection."""
     node = need_own_node(rows, by, node_id)
     if epoch != node.epoch:
-        raise Refused("stale_epoch", "A newer connection of this node has taken over.", "conflict")
+        raise Refused("stale_epoch", "conflict")
     return node
 
 

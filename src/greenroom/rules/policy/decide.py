@@ -52,16 +52,16 @@ def put_rule(rows: Rows, command: PutRule, context: Context) -> list[Event]:
     need_right(need_principal(command), "operate")
     wrong = find_named_rule_problems(command.name, command.rule)
     if wrong:
-        raise Refused("bad_rule", f"Rule '{command.name[:64]}': {'; '.join(wrong)}.", problems=wrong)
+        raise Refused("bad_rule", details={"problems": wrong}, name=command.name[:64], problems=wrong)
     found = rows.get(RULES, command.name)
     if found is not None and found.source == "file":
-        raise Refused("rule_in_file", f"'{command.name}' stands in policy.toml: change it there.", "conflict")
+        raise Refused("rule_in_file.change", "conflict", name=command.name)
     if found is not None and command.before is None:
         if found.rule == command.rule:
             return []
         return [RulePut(name=found.name, place=found.place, rule=command.rule, source=command.source)]
     if found is None and rows.count(RULES) >= MAX_RULES:
-        raise Refused("too_many_rules", f"There are {MAX_RULES} rules already: remove some.", "limited")
+        raise Refused("too_many_rules", "limited", limit=MAX_RULES)
     return _place_rule(rows, command)
 
 
@@ -71,7 +71,7 @@ def _place_rule(rows: Rows, command: PutRule) -> list[Event]:
     if not command.before:
         return [put]
     if _need_rule(rows, command.before).source == "file":
-        raise Refused("no_place", f"'{command.before}' stands in policy.toml, before all others.", "conflict")
+        raise Refused("no_place", "conflict", before=command.before)
     place = get_place_before(rows, command.before)
     if place is not None:
         return [msgspec.structs.replace(put, place=place)]
@@ -93,7 +93,7 @@ def remove_rule(rows: Rows, command: RemoveRule, context: Context) -> list[Event
     need_right(need_principal(command), "operate")
     found = _need_rule(rows, command.name)
     if found.source == "file":
-        raise Refused("rule_in_file", f"'{command.name}' stands in policy.toml: remove it there.", "conflict")
+        raise Refused("rule_in_file.remove", "conflict", name=command.name)
     return [RuleRemoved(name=found.name)]
 
 
@@ -118,7 +118,7 @@ def load_rules(rows: Rows, command: LoadRules, context: Context) -> list[Event]:
 def revoke_grant(rows: Rows, command: RevokeGrant, context: Context) -> list[Event]:
     need_right(need_principal(command), "operate")
     if rows.get(GRANTS, command.grant_id) is None:
-        raise Refused("grant_not_found", "There is no such grant: see `greenroom policy list`.", "not_found")
+        raise Refused("grant_not_found", "not_found")
     return [GrantRevoked(grant_id=command.grant_id)]
 
 

@@ -123,11 +123,7 @@ def build_remembered_rule(past: Judgement, decision: Decision, choice: RuleChoic
 def need_seen_risk(past: Judgement, decision: Decision, choice: RuleChoice) -> None:
     """Refuse to allow calls of high risk forever by a choice that does not name the risk."""
     if decision == "allow" and past.verdict.risk == "high" and choice.risk != "high":
-        raise Refused(
-            "risk_not_named",
-            "This call has high risk. Approve it once, or say that you have seen the risk: remember.risk is high.",
-            "conflict",
-        )
+        raise Refused("risk_not_named", "conflict")
 
 
 def _apply_choice(axis: Axis, choice: RuleChoice) -> RuleChoice:
@@ -138,9 +134,7 @@ def _apply_choice(axis: Axis, choice: RuleChoice) -> RuleChoice:
         return choice
     if given == getattr(RuleChoice(), axis.name):
         return msgspec.structs.replace(choice, **{axis.name: offered[0]})
-    raise Refused(
-        "bad_choice", f"This call cannot be remembered with {axis.name} = {given}: choose {', '.join(offered)}."
-    )
+    raise Refused("bad_choice", name=axis.name, given=given, offered=offered)
 
 
 def _find_whats(past: Judgement, facts: CallFacts, decision: Decision) -> list[Phrase]:

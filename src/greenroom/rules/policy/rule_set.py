@@ -101,5 +101,5 @@ def rule_not_found(rows: Rows, name: str) -> Refused:
     """The refusal of a name that no rule has, with the one that was probably meant."""
     near = get_nearest(name, [one.name for one in find_rules(rows)])
     if near is not None:
-        return Refused("rule_not_found", f"There is no rule '{name[:80]}': did you mean '{near}'?", "not_found")
-    return Refused("rule_not_found", f"There is no rule '{name[:80]}': see `greenroom policy list`.", "not_found")
+        return Refused("rule_not_found.near", "not_found", name=name[:80], near=near)
+    return Refused("rule_not_found", "not_found", name=name[:80])

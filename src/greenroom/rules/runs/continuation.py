@@ -13,12 +13,10 @@ def need_continuable(rows: Rows, by: Principal, run_id: str) -> Run:
     """The run, if its agent can go on with it; the refusal says why not, and what to do instead."""
     run = need_run(rows, by, run_id)
     if run.status in LIVE:
-        raise Refused(
-            "run_not_over", f"The run is {run.status}: say it to the agent with `greenroom runs steer`.", "conflict"
-        )
+        raise Refused("run_not_over", "conflict", status=run.status)
     why = _explain_obstacle(rows, run)
     if why:
-        raise Refused("cannot_continue", f"{why}: start a new run with the same profile and folder.", "conflict")
+        raise Refused("cannot_continue", "conflict", why=why)
     return run
 
 

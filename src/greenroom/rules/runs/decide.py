@@ -34,13 +34,13 @@ def steer_run(rows: Rows, command: SteerRun, context: Context) -> list[Event]:
     need_right(by, "chat")
     run = need_run(rows, by, command.run_id)
     if by.agent_id == run.agent_id:
-        raise Refused("own_run", "An agent does not steer itself.", "forbidden")
+        raise Refused("own_run", "forbidden")
     if run.status not in LIVE or run.node_id is None:
-        raise Refused("run_ended", f"The run is {run.status}: start a new one.", "conflict")
+        raise Refused("run_ended", "conflict", status=run.status)
     if run.is_paused:
-        raise Refused("run_paused", "The run has reached a limit: `greenroom runs extend` lets it go on.", "conflict")
+        raise Refused("run_paused", "conflict")
     if not command.text.strip() or len(command.text) > PROMPT_CHARS:
-        raise Refused("bad_prompt", "Say something.")
+        raise Refused("bad_prompt.empty")
     tainted: list[Event] = []
     taint = (command.taint or get_caller_taint(rows, by)) if by.operates else ""
     if taint and not run.taint:
@@ -70,11 +70,9 @@ def end_agent(rows: Rows, command: EndAgent, context: Context) -> list[Event]:
     need_right(by, "operate")
     agent = need_agent(rows, by, command.agent_id)
     if agent.profile is None:
-        raise Refused(
-            "agent_not_found", "Greenroom has started no such agent: see `greenroom agent list`.", "not_found"
-        )
+        raise Refused("agent_not_found.not_started_here", "not_found")
     if agent.run_id is not None:
-        raise Refused("agent_busy", f"The agent is at {agent.run_id}: cancel that run first.", "conflict")
+        raise Refused("agent_busy.cancel_first", "conflict", run_id=agent.run_id)
     if agent.node_id is None or agent.process == "asleep":
         return []
     return build_release_order(rows, agent, agent.node_id, command.order_id)
@@ -84,7 +82,7 @@ def finish_run(rows: Rows, command: FinishRun, context: Context) -> list[Event]:
     by = need_principal(command)
     run = need_run(rows, by, command.run_id)
     if not by.operates and by.agent_id != run.agent_id:
-        raise Refused("forbidden", "Only the agent itself says that it is done.", "forbidden")
+        raise Refused("forbidden.done", "forbidden")
     if run.status not in LIVE or run.node_id is None:
         return []
     return [_build_order(run, command.order_id, "finish", text=command.output[:PROMPT_CHARS])]
@@ -111,7 +109,7 @@ def extend_run(rows: Rows, command: ExtendRun, context: Context) -> list[Event]:
     need_right(by, "operate")
     run = need_run(rows, by, command.run_id)
     if not run.is_paused:
-        raise Refused("not_paused", "The run does not wait for more: nothing to extend.", "conflict")
+        raise Refused("not_paused", "conflict")
     tree = need_tree(rows, run.root_id)
     limits = TreeLimits(
         max_depth=tree.limits.max_depth,

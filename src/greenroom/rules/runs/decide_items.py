@@ -53,7 +53,7 @@ def take_item(rows: Rows, command: TakeItem, context: Context) -> list[Event]:
     if item.number <= node.taken:
         return []
     if item.number != node.taken + 1:
-        raise Refused("gap", f"Item {node.taken + 1} of the node is missing before {item.number}.", "conflict")
+        raise Refused("gap", "conflict", missing=node.taken + 1, number=item.number)
     taken = ItemsTaken(node_id=node.id, number=item.number)
     if item.heard.get("type") == "asleep":
         return [*_put_to_sleep(rows, node.id, str(item.heard.get("agent"))), taken]

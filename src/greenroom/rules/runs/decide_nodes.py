@@ -50,17 +50,10 @@ def remove_node(rows: Rows, command: RemoveNode, context: Context) -> list[Event
     need_right(need_principal(command), "operate")
     node = need_node(rows, command.node_id)
     if node.local and node.state == "connected":
-        raise Refused(
-            "local_node",
-            f"The node '{node.name}' is a hub's own: start that hub with local_node = false, or drain the node.",
-            "conflict",
-        )
+        raise Refused("local_node", "conflict", name=node.name)
     runs, agents = _find_live_runs(rows, node), _find_held_agents(rows, node)
     if (runs or agents) and not command.force:
-        held = f"{len(agents)} agents and {len(runs)} runs that are not over"
-        raise Refused(
-            "node_in_use", f"The node '{node.name}' has {held}: drain it and wait, or remove it by force.", "conflict"
-        )
+        raise Refused("node_in_use", "conflict", name=node.name, agents=len(agents), runs=len(runs))
     events = _end_all(rows, runs, agents, "its node was removed")
     for one in find_unrevoked(rows, node.id):
         events.append(CredentialRevoked(credential_id=one.id, reason="the node was removed"))

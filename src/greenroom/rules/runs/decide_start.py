@@ -35,19 +35,19 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
     parent = _get_parent(rows, by, command)
     profile = need_profile(rows, command.profile)
     if not profile.definition.enabled:
-        raise Refused("profile_disabled", f"The profile '{profile.name}' is switched off.", "conflict")
+        raise Refused("profile_disabled", "conflict", name=profile.name)
     if command.overrides and (not by.operates or not OVERRIDES.issuperset(command.overrides)):
-        raise Refused("bad_overrides", f"A run may differ from its profile in {', '.join(sorted(OVERRIDES))} only.")
+        raise Refused("bad_overrides.fields", fields=sorted(OVERRIDES))
     if command.overrides.get("worktree") and not (command.overrides.get("directory") or profile.definition.directory):
-        raise Refused("bad_overrides", "A worktree needs a directory, which is a git repository.")
+        raise Refused("bad_overrides.worktree")
     if command.continues is not None:
         need_continuable(rows, by, command.continues)
     if (command.taint or command.is_step) and not by.operates:
-        raise Refused("forbidden", "Only the hub says where words come from.", "forbidden")
+        raise Refused("forbidden.words_source", "forbidden")
     if command.session is not None:
         _need_session(by, command, command.session)
     if not command.prompt.strip() or len(command.prompt) > PROMPT_CHARS:
-        raise Refused("bad_prompt", f"Give the agent a prompt of 1 to {PROMPT_CHARS} characters.")
+        raise Refused("bad_prompt.length", limit=PROMPT_CHARS)
     _need_money(rows, context)
     if parent is not None:
         _need_room_in_tree(rows, parent, profile)
@@ -71,17 +71,17 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
 def _need_session(by: Principal, command: StartRun, session: str) -> None:
     """What was said outside of the hub is the operator's to hand on; and it is never taken for an option."""
     if not by.operates:
-        raise Refused("forbidden", "Only an operator lets an agent go on with a conversation.", "forbidden")
+        raise Refused("forbidden.conversation", "forbidden")
     if command.agent is not None:
-        raise Refused("bad_session", "An agent that is named has a conversation of its own: leave one of them out.")
+        raise Refused("bad_session.named_agent")
     if not _SESSION.fullmatch(session):
-        raise Refused("bad_session", "A session is an id such as `greenroom agent sessions` lists.")
+        raise Refused("bad_session.id")
 
 
 def _need_money(rows: Rows, context: Context) -> None:
     spent = get_exhausted_day_budget(rows, get_state(rows).options, context.now)
     if spent is not None:
-        raise Refused("budget_spent", f"{spent[1]}: wait, or raise {spent[0]} in policy.toml.", "limited")
+        raise Refused("budget_spent", "limited", reason=spent[1], setting=spent[0])
 
 
 def _get_parent(rows: Rows, by: Principal, command: StartRun) -> Run | None:
@@ -91,31 +91,31 @@ def _get_parent(rows: Rows, by: Principal, command: StartRun) -> Run | None:
     need_right(by, "chat")
     own = get_current_run(rows, by.agent_id) if by.agent_id else None
     if own is None or own.status not in LIVE or command.parent_id not in (None, own.id):
-        raise Refused("cannot_spawn", "Only an agent that is at a run of its own can start agents.", "forbidden")
+        raise Refused("cannot_spawn.no_run", "forbidden")
     return own
 
 
 def _need_room_in_tree(rows: Rows, parent: Run, profile: Profile) -> None:
     tree = need_tree(rows, parent.root_id)
     if tree.tombstone is not None or parent.status not in LIVE:
-        raise Refused("tree_cancelled", "This tree of runs was cancelled: nothing is started in it.", "conflict")
+        raise Refused("tree_cancelled.start", "conflict")
     above = need_profile(rows, parent.profile).definition
     if not above.may_spawn:
-        raise Refused("cannot_spawn", f"The profile '{parent.profile}' may not start agents.", "forbidden")
+        raise Refused("cannot_spawn.profile", "forbidden", profile=parent.profile)
     if profile.name != parent.profile and profile.name in parent.path:
         chain = " → ".join([*parent.path, profile.name])
-        raise Refused("cycle", f"Agents would start each other in a circle: {chain}.", "conflict")
+        raise Refused("cycle", "conflict", chain=chain)
     if parent.depth + 1 > min(tree.limits.max_depth, above.max_depth + parent.depth):
-        raise Refused("too_deep", f"The tree is {parent.depth} deep already: its limit is reached.", "limited")
+        raise Refused("too_deep.tree", "limited", depth=parent.depth)
     if tree.runs >= tree.limits.max_runs:
-        raise Refused("too_many_runs", f"The tree has {tree.runs} runs: its limit is reached.", "limited")
+        raise Refused("too_many_runs", "limited", runs=tree.runs)
     children = sum(rows.count(RUNS, {"parent_id": parent.id, "status": status}) for status in LIVE)
     if children >= above.max_children:
-        raise Refused("too_many_children", f"{children} agents are at work below this one: wait for one.", "limited")
+        raise Refused("too_many_children", "limited", children=children)
     if (tree.limits.max_tokens is not None and tree.tokens >= tree.limits.max_tokens) or (
         tree.limits.max_cost_usd is not None and tree.cost_usd >= tree.limits.max_cost_usd
     ):
-        raise Refused("budget_used", "The tree has used all it may use: an operator can extend it.", "limited")
+        raise Refused("budget_used", "limited")
 
 
 def _get_reused_agent(rows: Rows, by: Principal, command: StartRun, profile: Profile) -> Agent | None:
@@ -124,9 +124,9 @@ def _get_reused_agent(rows: Rows, by: Principal, command: StartRun, profile: Pro
     named = [rows.get(AGENTS, command.agent), *rows.find(AGENTS, {"kept_as": command.agent})]
     agent = next((a for a in named if a is not None and a.profile is not None and a.state == "registered"), None)
     if agent is None or not (by.operates or _is_own(rows, by, agent)):
-        raise Refused("agent_not_kept", f"No agent is kept as '{command.agent[:64]}'.", "not_found")
+        raise Refused("agent_not_kept", "not_found", agent=command.agent[:64])
     if agent.profile != profile.name:
-        raise Refused("wrong_profile", f"'{command.agent}' was started from the profile '{agent.profile}'.", "conflict")
+        raise Refused("wrong_profile", "conflict", agent=command.agent, profile=agent.profile)
     return agent
 
 
@@ -243,21 +243,19 @@ def resume_run(rows: Rows, command: ResumeRun, context: Context) -> list[Event]:
     need_right(by, "operate")
     run = need_run(rows, by, command.run_id)
     if run.status != "interrupted":
-        raise Refused("not_interrupted", f"The run is {run.status}: only an interrupted run is resumed.", "conflict")
+        raise Refused("not_interrupted", "conflict", status=run.status)
     agent = rows.get(AGENTS, run.agent_id)
     if agent is None or not agent.session:
-        raise Refused("no_session", "The agent had no session to go on with: start a new run.", "conflict")
+        raise Refused("no_session", "conflict")
     if agent.run_id is not None:
-        raise Refused("agent_busy", f"The agent is at {agent.run_id} already.", "conflict")
+        raise Refused("agent_busy.at_run", "conflict", run_id=agent.run_id)
     if need_tree(rows, run.root_id).tombstone is not None:
-        raise Refused("tree_cancelled", "This tree of runs was cancelled: nothing is resumed in it.", "conflict")
+        raise Refused("tree_cancelled.resume", "conflict")
     node = rows.get(NODES, run.node_id) if run.node_id else None
     if node is None:
-        raise Refused("no_session", "The node with the agent's session was removed: start a new run.", "conflict")
+        raise Refused("no_session.node_removed", "conflict")
     if node.draining:
-        raise Refused(
-            "node_draining", f"The node '{node.name}' takes no agents now: `greenroom node undrain`.", "conflict"
-        )
+        raise Refused("node_draining", "conflict", name=node.name)
     profile = need_profile(rows, run.profile)
     created = RunCreated(
         run_id=command.new_run_id,

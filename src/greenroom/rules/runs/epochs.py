@@ -66,19 +66,10 @@ def _need_one(live: list[Credential], text: str) -> Credential:
     """The credential that is called so. Of two with one name, one may have taken the place of the other."""
     found = [one for one in live if not one.browser and text in (one.id, one.name)]
     if not found:
-        raise Refused(
-            "credential_not_found",
-            f"The backup has no valid credential '{text[:100]}' to be kept; logins of browsers never are.",
-            "not_found",
-        )
+        raise Refused("credential_not_found.backup", "not_found", wanted=text[:100])
     if len(found) > 1:
         ids = ", ".join(one.id for one in found[:_MOST_NAMED])
-        raise Refused(
-            "credential_ambiguous",
-            f"The backup has {len(found)} valid credentials '{text[:100]}', one of which you may have revoked since:"
-            f" keep one by its id ({ids}).",
-            "conflict",
-        )
+        raise Refused("credential_ambiguous", "conflict", count=len(found), wanted=text[:100], ids=ids)
     return found[0]
 
 

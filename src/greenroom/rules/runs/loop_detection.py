@@ -43,7 +43,7 @@ def pause_if_looping(rows: Rows, run: Run, heard: dict[str, Any], seed: str, con
 def pause_loop(rows: Rows, command: PauseLoop, context: Context) -> list[Event]:
     """The hub has given the same answer to the same call too often."""
     if need_principal(command).kind != "hub":
-        raise Refused("forbidden", "Only the hub itself sees what it has answered.", "forbidden")
+        raise Refused("forbidden.hub_answers", "forbidden")
     run = rows.get(RUNS, command.run_id)
     if run is None or run.status != "running" or run.node_id is None:
         return []

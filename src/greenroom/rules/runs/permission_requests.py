@@ -35,7 +35,7 @@ def request_permission(rows: Rows, command: RequestPermission, context: Context)
     by = need_principal(command)
     need_right(by, "chat")
     if not command.tool.strip() or len(command.tool) > 200:
-        raise Refused("bad_tool", "Name the tool that you want to use.")
+        raise Refused("bad_tool")
     wish = hash_permission_wish(command)
     agent = rows.get(AGENTS, by.agent_id) if by.agent_id else None
     run = get_current_run(rows, agent.id) if agent is not None else None
@@ -54,7 +54,7 @@ def request_permission(rows: Rows, command: RequestPermission, context: Context)
     if verdict.decision != "ask":
         return [*build_lapse_events(rows, wish, context.now), *build_judgement_events(command.ask_id, wanted, verdict)]
     if rows.count(ASKS, {"agent_id": by.agent_id, "state": "open"}) >= context.settings.max_open_asks:
-        raise Refused("too_many_asks", "Too many asks wait for a person already: wait for their answers.", "limited")
+        raise Refused("too_many_asks", "limited")
     asker = Asker(
         by=by.id,
         name=(agent.display_name or agent.name) if agent else by.name,

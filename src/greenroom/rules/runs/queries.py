@@ -21,7 +21,7 @@ def need_run(rows: Rows, by: Principal, run_id: str) -> Run:
     """The run, if it is there for this principal: an agent sees its own subtree and nothing else."""
     run = rows.get(RUNS, run_id)
     if run is None or not may_see_run(rows, by, run):
-        raise Refused("run_not_found", f"There is no run '{run_id[:80]}': see `greenroom runs list`.", "not_found")
+        raise Refused("run_not_found", "not_found", run_id=run_id[:80])
     return run
 
 
@@ -106,7 +106,7 @@ def find_below(rows: Rows, run: Run) -> list[Run]:
 def need_tree(rows: Rows, root_id: str) -> Tree:
     tree = rows.get(TREES, root_id)
     if tree is None:
-        raise Refused("run_not_found", "There is no such tree of runs.", "not_found")
+        raise Refused("run_not_found.tree", "not_found")
     return tree
 
 
@@ -192,18 +192,14 @@ def _has_place(rows: Rows, definition: ProfileDefinition, run: Run, agent: Agent
         return False  # no node that is known fits any more: another may come
 
 
-def _explain_no_node(definition: ProfileDefinition, nodes: list[Node]) -> str:
+def _build_no_node(definition: ProfileDefinition, nodes: list[Node]) -> Refused:
     known = {driver for node in nodes for driver in node.drivers}
     near = get_nearest(definition.driver, sorted(known))
     if definition.driver not in known and near is not None:
-        return f"No node has the driver '{definition.driver}': did you mean '{near}'?"
+        return Refused("no_node.near", "conflict", driver=definition.driver, near=near)
     if definition.labels:
-        labels = ", ".join(definition.labels)
-        return f"No node has the driver '{definition.driver}' with the labels {labels}: see `greenroom node list`."
-    return (
-        f"No node has the driver '{definition.driver}': install it where a node looks for programs (`greenroom profile"
-        " check` tells what each has found), or start the hub anew from a shell that finds it."
-    )
+        return Refused("no_node.labels", "conflict", driver=definition.driver, labels=definition.labels)
+    return Refused("no_node", "conflict", driver=definition.driver)
 
 
 def choose_node(rows: Rows, definition: ProfileDefinition, wanted: str | None) -> str | None:
@@ -217,6 +213,6 @@ def choose_node(rows: Rows, definition: ProfileDefinition, wanted: str | None) -
     if not fitting and any(n.state == "new" for n in nodes):
         return None  # it has not said yet what it can run
     if not fitting:
-        raise Refused("no_node", _explain_no_node(definition, nodes), "conflict")
+        raise _build_no_node(definition, nodes)
     free = [(count_runs(rows, n) - n.capacity, n.id) for n in fitting if has_room(rows, n)]
     return min(free)[1] if free else None

@@ -36,7 +36,7 @@ def want_tool_call(rows: Rows, command: WantToolCall, context: Context) -> list[
     by = need_principal(command)
     found = get_offered(rows, by, command.tool)
     if found is None:
-        raise Refused("tool_not_found", f"Unknown tool: {command.tool[:100]}", "not_found")
+        raise Refused("tool_not_found", "not_found", name=command.tool[:100])
     wish = hash_call_wish(by, command.tool, command.arguments)
     run = get_current_run(rows, by.agent_id) if by.agent_id else None
     known = get_waiting_ask(rows, wish, context.now)
@@ -49,7 +49,7 @@ def want_tool_call(rows: Rows, command: WantToolCall, context: Context) -> list[
         return [*lapsed, *build_judgement_events(command.judgement_id, wanted, verdict)]
     waiting = rows.count(ASKS, {"agent_id": by.agent_id, "state": "open"}) if by.agent_id else 0
     if waiting >= context.settings.max_open_asks:
-        raise Refused("too_many_asks", f"{waiting} asks wait for a person already: wait for their answers.", "limited")
+        raise Refused("too_many_asks.waiting", "limited", count=waiting)
     ask_id = f"ask_{command.judgement_id.removeprefix('jdg_')}"
     ask = build_ask_raised(
         context,

@@ -64,7 +64,7 @@ def put_server(rows: Rows, command: PutServer, context: Context) -> list[Event]:
     need_right(need_principal(command), "operate")
     wrong = find_server_problems(command.name, command.definition)
     if wrong:
-        raise Refused("bad_server", f"Server '{command.name[:64]}': {'; '.join(wrong)}.", problems=wrong)
+        raise Refused("bad_server", details={"problems": wrong}, name=command.name[:64], problems=wrong)
     found = rows.get(SERVERS, command.name)
     if found is not None and (found.definition, found.source) == (command.definition, command.source):
         return []
@@ -96,12 +96,12 @@ def accept_tools(rows: Rows, command: AcceptTools, context: Context) -> list[Eve
     for name, digest in command.tools.items():
         tool = rows.get(SERVER_TOOLS, command.server, name)
         if tool is None or tool.state == "gone":
-            raise Refused("tool_not_found", f"{command.server} has no tool '{name[:64]}'.", "not_found")
+            raise Refused("tool_not_found.server", "not_found", server=command.server, name=name[:64])
         if digest is not None and digest != tool.seen.digest:
-            raise Refused("tool_changed", f"'{name[:64]}' has changed since you saw it: look at it again.", "conflict")
+            raise Refused("tool_changed.seen", "conflict", name=name[:64])
         wrong = explain_not_offered(command.server, name)
         if wrong:
-            raise Refused("bad_tool", wrong)
+            raise Refused("bad_tool.not_offered", problem=wrong)
         if tool.state != "accepted":
             events.append(ToolAccepted(server=command.server, name=name, digest=tool.seen.digest))
     return events
@@ -170,5 +170,5 @@ DECIDE: dict[type[Command], Decide] = {
 def _server_not_found(rows: Rows, name: str) -> Refused:
     near = get_nearest(name, [one.name for one in rows.find(SERVERS)])
     if near is not None:
-        return Refused("server_not_found", f"There is no server '{name[:64]}': did you mean '{near}'?", "not_found")
-    return Refused("server_not_found", f"There is no server '{name[:64]}': see `greenroom tools list`.", "not_found")
+        return Refused("server_not_found.near", "not_found", name=name[:64], near=near)
+    return Refused("server_not_found", "not_found", name=name[:64])

@@ -73,12 +73,12 @@ def create_thread(rows: Rows, command: CreateThread, context: Context) -> list[E
     if found is not None:
         return _join_and_issue(rows, found.id, creator, command.nonce)
     if by.threads is not None:
-        raise Refused("forbidden", "This credential is for certain threads only and cannot open others.", "forbidden")
+        raise Refused("forbidden.new_thread", "forbidden")
     template = need_template(rows, by, command.template) if command.template else None
     prompt = command.system_prompt or (template.system_prompt if template else None)
     if prompt is not None and len(prompt) > _PROMPT:
-        raise Refused("too_long", f"Keep the system prompt under {_PROMPT} characters.", "too_large")
-    decide_post.need_no_secret(prompt or "", context.settings, "prompt_blocked", "system prompt")
+        raise Refused("too_long.system_prompt", "too_large", limit=_PROMPT)
+    decide_post.need_no_secret(prompt or "", context.settings, "prompt_blocked")
     decide_post.need_shallow(command.metadata or {})
     created = ThreadCreated(
         thread_id=command.thread_id,
@@ -95,7 +95,7 @@ def create_thread(rows: Rows, command: CreateThread, context: Context) -> list[E
 def _need_topic(text: str) -> str:
     topic = text.strip()
     if not topic or len(topic) > _TOPIC or any(ord(c) < 32 for c in topic):
-        raise Refused("bad_topic", f"A topic is one line of 1 to {_TOPIC} characters.")
+        raise Refused("bad_topic", limit=_TOPIC)
     return topic
 
 
@@ -151,9 +151,9 @@ def set_thread_state(rows: Rows, command: SetThreadState, context: Context) -> l
     need_right(by, "chat")
     thread = need_thread(rows, by, command.thread_id)
     if command.state not in STATES:
-        raise Refused("bad_state", f"A thread's state is one of {', '.join(STATES)}; closing has its own call.")
+        raise Refused("bad_state", states=STATES)
     if thread.status == "archived":
-        raise Refused("thread_archived", "The thread is archived: unarchive it first.", "conflict")
+        raise Refused("thread_archived", "conflict")
     if thread.status == "closed":
         need_admin(by, thread)
     return [] if thread.status == command.state else [ThreadStateSet(thread_id=thread.id, state=command.state)]
@@ -167,9 +167,9 @@ def close_thread(rows: Rows, command: CloseThread, context: Context) -> list[Eve
     if thread.status == "closed":
         return []
     if thread.status == "archived":
-        raise Refused("thread_archived", "The thread is archived: unarchive it first.", "conflict")
+        raise Refused("thread_archived", "conflict")
     if command.summary is not None and len(command.summary) > _PROMPT:
-        raise Refused("too_long", f"Keep the summary under {_PROMPT} characters.", "too_large")
+        raise Refused("too_long.summary", "too_large", limit=_PROMPT)
     return [ThreadClosed(thread_id=thread.id, summary=command.summary)]
 
 
@@ -203,7 +203,7 @@ def update_thread_settings(rows: Rows, command: UpdateThreadSettings, context: C
     for name in ("timeout_seconds", "switch_timeout_seconds"):
         value = getattr(command, name)
         if value is not None and not 30 <= value <= 86_400:
-            raise Refused("bad_setting", f"{name} must be between 30 and 86400.")
+            raise Refused("bad_setting", name=name)
     now = thread.settings
     wanted = ThreadSettings(
         **{
@@ -220,9 +220,9 @@ def rename_thread(rows: Rows, command: RenameThread, context: Context) -> list[E
     if topic == thread.topic:
         return []
     if thread.mailbox_of is not None:
-        raise Refused("bad_topic", "A mailbox keeps its name.")
+        raise Refused("bad_topic.mailbox")
     if get_thread_by_topic(rows, need_principal(command), topic) is not None:
-        raise Refused("topic_taken", f"There is a thread '{topic[:80]}' already: choose another topic.", "conflict")
+        raise Refused("topic_taken", "conflict", topic=topic[:80])
     return [ThreadRenamed(thread_id=thread.id, topic=topic)]
 
 
@@ -238,20 +238,20 @@ def need_admin(by: Principal, thread: Thread) -> None:
     """Refuse whoever is neither an operator, nor the thread's admin, nor who enrolled it."""
     if by.operates or (by.agent_id is not None and by.agent_id == thread.admin_id) or thread.owner == by.credential:
         return
-    raise Refused("not_admin", "Only the thread's admin or an operator may do this.", "forbidden")
+    raise Refused("not_admin", "forbidden")
 
 
 def create_template(rows: Rows, command: CreateTemplate, context: Context) -> list[Event]:
     need_right(need_principal(command), "chat")
     template_id = command.template_id.strip()
     if not template_id or len(template_id) > 64 or any(c not in _ID_CHARS for c in template_id.lower()):
-        raise Refused("bad_template", "A template's id has 1 to 64 letters, digits, '-' or '_'.")
+        raise Refused("bad_template.id")
     if template_id in BY_ID or rows.get(TEMPLATES, template_id) is not None:
-        raise Refused("template_exists", f"There is a template '{template_id}' already: choose another id.", "conflict")
+        raise Refused("template_exists", "conflict", template_id=template_id)
     if not command.name.strip() or len(command.name) > 200 or len(command.description) > 4000:
-        raise Refused("bad_template", "Give the template a name of 1 to 200 characters and a short description.")
+        raise Refused("bad_template.name")
     if len(command.system_prompt) > _PROMPT:
-        raise Refused("bad_template", f"Keep the system prompt of a template under {_PROMPT} characters.")
+        raise Refused("bad_template.prompt", limit=_PROMPT)
     decide_post.need_shallow(command.default_metadata or {})
     return [
         TemplateCreated(
@@ -271,7 +271,7 @@ def delete_template(rows: Rows, command: DeleteTemplate, context: Context) -> li
     by = need_principal(command)
     need_right(by, "operate")
     if command.template_id in BY_ID:
-        raise Refused("template_builtin", "This template ships with Greenroom and stays.", "forbidden")
+        raise Refused("template_builtin", "forbidden")
     need_template(rows, by, command.template_id)
     return [TemplateDeleted(template_id=command.template_id)]
 
@@ -282,7 +282,7 @@ def keep_upload(rows: Rows, command: KeepUpload, context: Context) -> list[Event
     most = context.settings.max_uploads_bytes
     kept = rows.get(UPLOAD_TOTALS, by.id)
     if most and (kept.size if kept else 0) + command.size > most:
-        raise Refused("too_many_uploads", f"Your uploads would have more than {most} bytes.", "limited")
+        raise Refused("too_many_uploads", "limited", most=most)
     return [
         UploadKept(
             upload_id=command.upload_id,

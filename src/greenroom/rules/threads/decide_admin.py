@@ -93,21 +93,21 @@ def decide_admin(rows: Rows, command: DecideAdmin, context: Context) -> list[Eve
     thread = need_thread(rows, by, command.thread_id)
     known = {action for pair in ACTIONS.values() for action in pair}
     if command.action not in known:
-        raise Refused("bad_action", f"action must be one of {', '.join(sorted(known))}.")
+        raise Refused("bad_action", actions=sorted(known))
     decision = None
     if command.source_message_id is not None:
         decision = rows.get(DECISIONS, command.source_message_id)
         if decision is None or decision.thread_id != thread.id:
-            raise Refused("decision_not_found", "source_message_id names no open decision of this thread.", "not_found")
+            raise Refused("decision_not_found", "not_found")
         if decision.action is not None:
             return []  # answered before; the caller is told by the row
         if command.action not in ACTIONS[decision.kind]:
-            raise Refused("bad_action", f"This decision takes {' or '.join(ACTIONS[decision.kind])}.")
+            raise Refused("bad_action.decision", actions=ACTIONS[decision.kind])
     admin_id = None
     if command.action in ("takeover", "switch"):
         admin_id = command.candidate_admin_id or (decision.candidate_id if decision else None)
         if admin_id is None or rows.get(AGENTS, admin_id) is None:
-            raise Refused("bad_candidate", "candidate_admin_id must name a registered agent.")
+            raise Refused("bad_candidate")
     decided = AdminDecided(
         thread_id=thread.id,
         message_id=decision.message_id if decision else None,

@@ -1,6 +1,6 @@
 """The rules of posting, editing and reacting, in the order in which clients rely on."""
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -144,7 +144,7 @@ def need_post_author(rows: Rows, by: Principal, author: str | None) -> PostAutho
     name = (author or "").strip() or by.person or by.handle
     taken = any(agent.state == "registered" for agent in rows.find(AGENTS, {"name": name}, limit=5))
     if taken or name.casefold() in ("system", "hub") or len(name) > 64 or not name.isprintable():
-        raise Refused("bad_author", f"A person cannot post as '{name[:64]}': use your own name, or 'human'.")
+        raise Refused("bad_author", name=name[:64])
     return PostAuthor(by.handle if name == by.person else name, name, False)
 
 
@@ -153,11 +153,7 @@ def _build_agent_author(agent: Agent) -> PostAuthor:
 
 
 def _author_not_yours(author: str) -> Refused:
-    return Refused(
-        "author_not_yours",
-        f"This credential does not speak for '{author[:80]}': post as the agent that the credential belongs to.",
-        "forbidden",
-    )
+    return Refused("author_not_yours", "forbidden", author=author[:80])
 
 
 def _need_open(rows: Rows, by: Principal, thread_id: str) -> Thread:
@@ -165,7 +161,7 @@ def _need_open(rows: Rows, by: Principal, thread_id: str) -> Thread:
     if thread is None or not (may_see_thread(rows, by, thread) or (thread.mailbox_of and "all" in by.rights)):
         raise thread_not_found(thread_id)
     if thread.status not in OPEN_STATES:
-        raise Refused("thread_closed", f"The thread is {thread.status}: nothing can be posted in it.", "conflict")
+        raise Refused("thread_closed.post", "conflict", status=thread.status)
     return thread
 
 
@@ -173,23 +169,23 @@ def _need_valid(
     rows: Rows, by: Principal, command: PostMessage, poster: PostAuthor, thread: Thread
 ) -> tuple[str | None, str | None]:
     if command.priority not in PRIORITIES:
-        raise Refused("bad_priority", f"priority must be one of {', '.join(PRIORITIES)}.")
+        raise Refused("bad_priority", priorities=PRIORITIES)
     if command.role not in ROLES or (command.role == "system" and poster.agent):
-        raise Refused("bad_role", "role must be user or assistant; system messages are the hub's and the operator's.")
+        raise Refused("bad_role")
     handoff = stop_reason = None
     if command.metadata:
         need_shallow(command.metadata)
         handoff, stop_reason = command.metadata.get("handoff_target"), command.metadata.get("stop_reason")
     if stop_reason is not None and stop_reason not in STOP_REASONS:
-        raise Refused("bad_stop_reason", f"stop_reason must be one of {', '.join(STOP_REASONS)}.")
+        raise Refused("bad_stop_reason", reasons=STOP_REASONS)
     if handoff is not None and not (isinstance(handoff, str) and handoff):
-        raise Refused("bad_handoff", "handoff_target must be the id of an agent.")
+        raise Refused("bad_handoff")
     if len(command.mentions) > _MENTIONS:
-        raise Refused("too_many_mentions", f"Mention at most {_MENTIONS} agents.", "too_large")
+        raise Refused("too_many_mentions", "too_large", limit=_MENTIONS)
     if command.reply_to is not None:
         answered = rows.get(MESSAGES, command.reply_to)
         if answered is None or answered.thread_id != thread.id:
-            raise Refused("bad_reply_to", "reply_to_msg_id names no message of this thread.")
+            raise Refused("bad_reply_to")
     return handoff, stop_reason
 
 
@@ -200,11 +196,11 @@ def need_shallow(metadata: dict[str, Any]) -> None:
     for _ in range(_DEPTH):
         left -= sum(map(len, level))
         if left < 0:
-            raise Refused("metadata_too_large", f"Keep metadata within {_MOST_VALUES} values.", "too_large")
+            raise Refused("metadata_too_large", "too_large", limit=_MOST_VALUES)
         level = [inner for value in level for inner in _find_children(value)]
         if not level:
             return
-    raise Refused("metadata_too_deep", f"Keep metadata within {_DEPTH} levels.")
+    raise Refused("metadata_too_deep", limit=_DEPTH)
 
 
 def _find_children(value: Any) -> list[Any]:
@@ -214,19 +210,20 @@ def _find_children(value: Any) -> list[Any]:
 
 def _need_content(content: str, size: int, context: Context) -> None:
     if not content.strip():
-        raise Refused("empty_content", "The message is empty: write something into content.")
+        raise Refused("empty_content")
     limit = context.settings.max_content_chars
     if max(len(content), size) > limit:
-        raise Refused("content_too_long", f"Keep a message under {limit} characters, or attach a file.", "too_large")
+        raise Refused("content_too_long.attach", "too_large", limit=limit)
     need_no_secret(content, context.settings)
 
 
-def need_no_secret(text: str, settings: Settings, code: str = "content_blocked", what: str = "message") -> None:
+def need_no_secret(
+    text: str, settings: Settings, key: Literal["content_blocked", "prompt_blocked"] = "content_blocked"
+) -> None:
     """Refuse a text that would keep a secret forever."""
     secret = find_secret(text) if settings.content_filter else None
     if secret is not None:
-        sentence = f"The {what} seems to hold a secret ({secret}): take it out and try again."
-        raise Refused(code, sentence, pattern=secret)
+        raise Refused(key, details={"pattern": secret}, secret=secret)
 
 
 def _need_rate(rows: Rows, author_id: str, context: Context) -> None:
@@ -241,12 +238,11 @@ def _need_rate(rows: Rows, author_id: str, context: Context) -> None:
         wait_s = -(-(_MINUTE - context.now % _MINUTE) // 1000)
         raise Refused(
             "rate_limited",
-            f"{author_id} has posted {limit} messages in a minute: wait {wait_s} s.",
             "limited",
+            details={"limit": limit, "window_seconds": 60, "retry_after": wait_s, "scope": "author"},
+            author_id=author_id,
             limit=limit,
-            window_seconds=60,
-            retry_after=wait_s,
-            scope="author",
+            wait_s=wait_s,
         )
 
 
@@ -288,7 +284,7 @@ def _need_editor(rows: Rows, by: Principal, message: Message) -> str:
         return author.id
     if by.operates and message.author_id != "system":
         return by.name
-    raise Refused("not_author", "Only the author may change a message.", "forbidden")
+    raise Refused("not_author", "forbidden")
 
 
 def react(rows: Rows, command: React, context: Context) -> list[Event]:
@@ -296,7 +292,7 @@ def react(rows: Rows, command: React, context: Context) -> list[Event]:
     if any(r.agent_id == agent_id and r.reaction == command.reaction for r in message.reactions):
         return []
     if len(message.reactions) >= 1000:
-        raise Refused("too_many_reactions", "This message has all the reactions it can take.", "limited")
+        raise Refused("too_many_reactions", "limited")
     thread_id, reaction = message.thread_id, command.reaction
     return [ReactionAdded(message_id=message.id, thread_id=thread_id, agent_id=agent_id, reaction=reaction)]
 
@@ -314,7 +310,7 @@ def _need_reaction_target(rows: Rows, command: React | Unreact) -> tuple[Message
     need_right(by, "chat")
     message = need_message(rows, by, command.message_id)
     if not 0 < len(command.reaction) <= 64 or not command.reaction.isprintable():
-        raise Refused("bad_reaction", "A reaction is a word or an emoji of 1 to 64 characters.")
+        raise Refused("bad_reaction")
     return message, need_post_author(rows, by, command.agent_id).id
 
 

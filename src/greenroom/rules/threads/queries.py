@@ -99,11 +99,7 @@ def find_page_of_threads(
 
 
 def thread_not_found(thread_id: str) -> Refused:
-    return Refused(
-        "thread_not_found",
-        f"There is no thread '{thread_id[:80]}': see thread_list for those you can see.",
-        "not_found",
-    )
+    return Refused("thread_not_found", "not_found", thread_id=thread_id[:80])
 
 
 def get_brief(rows: Rows, thread_id: str) -> Brief:
@@ -155,7 +151,7 @@ def need_message(rows: Rows, by: Principal, message_id: str) -> Message:
 
 
 def message_not_found(message_id: str) -> Refused:
-    return Refused("message_not_found", f"There is no message '{message_id[:80]}'.", "not_found")
+    return Refused("message_not_found", "not_found", message_id=message_id[:80])
 
 
 def find_messages(
@@ -281,9 +277,5 @@ def find_templates(rows: Rows, by: Principal) -> list[ThreadTemplate]:
 def need_template(rows: Rows, by: Principal, template_id: str) -> ThreadTemplate:
     template = BY_ID.get(template_id) or rows.get(TEMPLATES, template_id)
     if template is None or not may_see_template(rows, by, template):
-        raise Refused(
-            "template_not_found",
-            f"There is no template '{template_id[:80]}': see template_list.",
-            "not_found",
-        )
+        raise Refused("template_not_found", "not_found", template_id=template_id[:80])
     return template

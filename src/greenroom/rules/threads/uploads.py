@@ -24,4 +24,4 @@ def need_own_uploads(rows: Rows, by: Principal, content: str, metadata: dict[str
     for upload_id in find_shown_uploads(content, metadata):
         upload = rows.get(UPLOADS, upload_id)
         if upload is not None and not may_see_upload(rows, by, upload):
-            raise Refused("upload_not_found", "This message shows an upload that you cannot see.", "not_found")
+            raise Refused("upload_not_found.message", "not_found")

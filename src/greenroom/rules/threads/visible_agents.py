@@ -28,7 +28,7 @@ def need_agent(rows: Rows, by: Principal, wanted: str) -> Agent:
     kept = [agent for agent in rows.find(AGENTS, {"kept_as": wanted}) if agent.state == "registered"]
     agent = rows.get(AGENTS, wanted) or (kept[-1] if kept else None)
     if agent is None or not may_see_agent(rows, by, agent):
-        raise Refused("agent_not_found", "There is no such agent: see `greenroom agent list`.", "not_found")
+        raise Refused("agent_not_found", "not_found")
     return agent
 
 

@@ -31,9 +31,9 @@ def start_workflow(rows: Rows, command: StartWorkflow, context: Context) -> list
         return []
     parent = rows.get(WORKFLOW_RUNS, command.parent_id) if command.parent_id else None
     if command.parent_id is not None and (parent is None or parent.status not in LIVE or by.kind != "hub"):
-        raise Refused("workflow_over", "The run of which this would be a step is over.", "conflict")
+        raise Refused("workflow_over.parent", "conflict")
     if parent is not None and parent.depth + 1 > MOST_DEPTH:
-        raise Refused("too_deep", f"Workflows are nested {MOST_DEPTH} deep already: does one start itself?", "limited")
+        raise Refused("too_deep.workflow", "limited", limit=MOST_DEPTH)
     pinned = _get_inherited_pins(rows, command.parent_id)
     version = _need_started_version(rows, command, pinned)
     definition = version.definition
@@ -104,7 +104,7 @@ def build_first_values(definition: WorkflowDefinition, inputs: dict[str, Any]) -
             try:
                 out[name] = compile_template(value, ("inputs",)).render({"inputs": inputs})
             except (BadExpression, ExpressionFailed) as error:
-                raise Refused("bad_input", f"The variable '{name}' cannot be worked out: {error}.") from error
+                raise Refused("bad_input.variable", name=name, error=error) from error
     return out
 
 

@@ -74,7 +74,7 @@ def pause_workflow(rows: Rows, command: PauseWorkflow, context: Context) -> list
     if run.status == "paused":
         return []
     if run.status != "running":
-        raise Refused("workflow_over", f"The run is {run.status}: there is nothing to pause.", "conflict")
+        raise Refused("workflow_over.pause", "conflict", status=run.status)
     pause = PauseRequested(reason=command.reason[:500])
     return _advance_tree(rows, run, ("running",), pause, context)
 
@@ -84,11 +84,7 @@ def resume_workflow(rows: Rows, command: ResumeWorkflow, context: Context) -> li
     if run.status == "running":
         return []
     if run.status != "paused":
-        raise Refused(
-            "workflow_over",
-            f"The run is {run.status}: take it up again with `greenroom dag retry {run.id}`.",
-            "conflict",
-        )
+        raise Refused("workflow_over.resume", "conflict", status=run.status, run_id=run.id)
     return _advance_tree(rows, run, ("paused",), ResumeRequested(), context)
 
 
@@ -115,13 +111,13 @@ def retry_workflow(rows: Rows, command: RetryWorkflow, context: Context) -> list
     run = _need_steered_run(rows, command, command.run_id)
     plan = load_plan(rows, run)
     if run.status not in ENDED:
-        raise Refused("workflow_at_work", f"The run is {run.status}: abort it first, or wait for its end.", "conflict")
+        raise Refused("workflow_at_work", "conflict", status=run.status)
     if run.parent_id is not None:
-        raise Refused("nested_run", f"This run is a step of another: retry {run.root_id}.", "conflict")
+        raise Refused("nested_run", "conflict", root_id=run.root_id)
     if command.step is not None and (command.step not in plan.nodes or plan.nodes[command.step].is_rollback):
-        raise Refused("step_not_found", f"There is no step '{command.step[:80]}' in this workflow.", "not_found")
+        raise Refused("step_not_found", "not_found", step=command.step[:80])
     if command.step is None and run.status == "completed":
-        raise Refused("nothing_to_retry", "The run is completed: say from which step on it is to be done again.")
+        raise Refused("nothing_to_retry")
     return _advance(rows, run, RetryRequested(step=command.step), context)
 
 
@@ -130,32 +126,28 @@ def amend_step(rows: Rows, command: AmendStep, context: Context) -> list[Event]:
     definition = need_version(rows, run.digest).definition
     place = next((n for n, step in enumerate(definition.steps) if step.id == command.step), None)
     if place is None:
-        raise Refused("step_not_found", f"There is no step '{command.step[:80]}' in this workflow.", "not_found")
+        raise Refused("step_not_found", "not_found", step=command.step[:80])
     if run.status in ENDED and run.parent_id is not None:
-        raise Refused("nested_run", f"This run is a step of another, and over: retry {run.root_id}.", "conflict")
+        raise Refused("nested_run.over", "conflict", root_id=run.root_id)
     found = rows.get(STEPS, run.id, command.step)
     asks = run.status in LIVE and found is not None and found.waits_for_leave
     if run.status in LIVE and found is not None and not asks and found.status not in _UNBEGUN:
-        raise Refused(
-            "step_begun",
-            f"Only a step that has not begun can be changed; this one is {found.status}: wait for the run's end or"
-            " abort it, then change the step and retry the run.",
-            "conflict",
-        )
+        raise Refused("step_begun", "conflict", status=found.status)
     fixed = sorted(set(command.changes) & set(_FIXED))
     if fixed:
-        raise Refused("bad_amendment", f"The graph of a run stays as it is: {', '.join(fixed)} cannot be changed.")
+        raise Refused("bad_amendment.graph", fields=fixed)
     old = msgspec.to_builtins(definition.steps[place])
     try:
         step = msgspec.convert({**old, **command.changes}, Step)
     except msgspec.ValidationError as error:
-        raise Refused("bad_amendment", f"Step '{command.step}': {error}.") from error
+        raise Refused("bad_amendment.step", step=command.step, error=error) from error
     steps = [*definition.steps[:place], step, *definition.steps[place + 1 :]]
     amended = msgspec.structs.replace(definition, steps=steps)
     problems = check_definition(amended)
     if step.kind != definition.steps[place].kind or problems:
-        told = "; ".join(problem.text for problem in problems[:5]) or "a step stays of the kind that it is"
-        raise Refused("bad_amendment", told)
+        if problems:
+            raise Refused("bad_amendment.definition", problems="; ".join(problem.text for problem in problems[:5]))
+        raise Refused("bad_amendment.kind")
     digest = hash_definition(amended)
     events = taint_run(rows, need_principal(command), run, command.taint)
     events.append(WorkflowAmended(run_id=run.id, step=step.id, digest=digest, definition=amended))
@@ -168,7 +160,7 @@ def signal_step(rows: Rows, command: SignalStep, context: Context) -> list[Event
     run = _need_steered_run(rows, command, command.run_id)
     step = rows.get(STEPS, run.id, command.step)
     if step is None or step.status != "waiting" or step.waits_kind == "ask":
-        raise Refused("not_waiting", "The step does not wait for anything of that kind.", "conflict")
+        raise Refused("not_waiting", "conflict")
     ended = Ended(step=step.id, attempt=step.attempt, ok=True, output=command.value)
     return [*taint_run(rows, need_principal(command), run, command.taint), *_advance(rows, run, ended, context)]
 

@@ -32,7 +32,7 @@ def put_workflow(rows: Rows, command: PutWorkflow, context: Context) -> list[Eve
     need_right(need_principal(command), "operate")
     definition = command.definition
     if max(len(msgspec.json.encode(definition)), len(command.text)) > _MOST_BYTES:
-        raise Refused("workflow_too_large", f"A workflow has at most {_MOST_BYTES} bytes: keep long texts in files.")
+        raise Refused("workflow_too_large", limit=_MOST_BYTES)
     _need_sound(rows, definition)
     digest = hash_definition(definition)
     found = rows.get(WORKFLOWS, definition.name)
@@ -67,30 +67,18 @@ def _next_version(rows: Rows, name: str) -> int:
 def _need_replaced(name: str, found: Workflow | None, replaces: int) -> None:
     """Refuse to replace a version that the caller has not seen."""
     if found is not None and replaces == 0:
-        raise Refused(
-            "workflow_exists",
-            f"There is a workflow '{name[:80]}' already: choose another name, or send the version that you have edited"
-            " (`version`) to replace it.",
-            "conflict",
-            version=found.version,
-        )
+        raise Refused("workflow_exists", "conflict", details={"version": found.version}, name=name[:80])
     if found is not None and found.version != replaces:
         raise Refused(
             "workflow_changed",
-            f"Workflow '{name[:80]}' was changed meanwhile: version {found.version} is the newest, and you have edited"
-            f" version {replaces}.",
             "conflict",
+            details={"version": found.version, "changed_by": found.changed_by, "changed_at": found.changed_at},
+            name=name[:80],
             version=found.version,
-            changed_by=found.changed_by,
-            changed_at=found.changed_at,
+            replaces=replaces,
         )
     if found is None and replaces:
-        raise Refused(
-            "workflow_changed",
-            f"Workflow '{name[:80]}' was deleted meanwhile: save it as a new one (version 0).",
-            "conflict",
-            version=0,
-        )
+        raise Refused("workflow_changed.deleted", "conflict", details={"version": 0}, name=name[:80])
 
 
 def _need_sound(rows: Rows, definition: WorkflowDefinition) -> None:
@@ -98,7 +86,8 @@ def _need_sound(rows: Rows, definition: WorkflowDefinition) -> None:
     problems = _check(rows, definition, hash_definition(definition))
     if problems:
         told = "\n".join(problem.text for problem in problems[:20])
-        raise Refused("bad_workflow", told, problems=[msgspec.to_builtins(problem) for problem in problems[:20]])
+        named = [msgspec.to_builtins(problem) for problem in problems[:20]]
+        raise Refused("bad_workflow", details={"problems": named}, problems=told)
 
 
 def prepare_definition(rows: Rows, definition: WorkflowDefinition) -> None:
@@ -156,7 +145,7 @@ def _need_wanted_version(rows: Rows, name: str, found: Workflow | None, version:
         return need_saved_version(rows, name, version)
     earlier = find_saved_versions(rows, name, before=found.version if found else None, limit=1)
     if not earlier:
-        raise Refused("version_not_found", f"Workflow '{name[:80]}' has no earlier version.", "not_found")
+        raise Refused("version_not_found.earlier", "not_found", name=name[:80])
     return earlier[0]
 
 

@@ -24,19 +24,17 @@ def read_inputs(definition: WorkflowDefinition, given: Mapping[str, Any]) -> dic
     for name in given:
         if name not in definition.inputs:
             remedy = suggest_nearest(name, definition.inputs, "it takes none" if not definition.inputs else "")
-            raise Refused(
-                "bad_input", f"The workflow has no input '{name[:64]}': {remedy}{'' if remedy.endswith('?') else '.'}"
-            )
+            raise Refused("bad_input.unknown", name=name[:64], remedy=remedy)
     values: dict[str, Any] = {}
     for name, one in definition.inputs.items():
         if name not in given:
             if one.required:
-                raise Refused("bad_input", f"The input '{name}' is missing: give a {one.type}.")
+                raise Refused("bad_input.missing", name=name, type=one.type)
             values[name] = one.default
             continue
         wrong = check_value(one, given[name])
         if wrong and not (given[name] is None and not one.required):
-            raise Refused("bad_input", f"The input '{name}' {wrong}.")
+            raise Refused("bad_input.value", name=name, problem=wrong)
         values[name] = given[name]
     return values
 
@@ -51,9 +49,7 @@ def parse_input(definition: WorkflowDefinition, name: str, text: str) -> Any:
     except (ValueError, RecursionError):
         if one.type == "any":
             return text
-        raise Refused(
-            "bad_input", f"The input '{name}' is a {one.type}: '{text[:60]}' cannot be read as one."
-        ) from None
+        raise Refused("bad_input.unreadable", name=name, type=one.type, text=text[:60]) from None
 
 
 def check_value(one: Input, value: Any) -> str:

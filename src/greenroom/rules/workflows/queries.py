@@ -57,16 +57,14 @@ def may_see_workflow(rows: Rows, by: Principal, workflow: Workflow) -> bool:
 def _workflow_not_found(rows: Rows, name: str, by: Principal) -> Refused:
     near = get_nearest(name, [one.name for one in find_workflows(rows, by)])
     if near is not None:
-        words = f"There is no workflow '{name[:80]}': did you mean '{near}'?"
-    else:
-        words = f"There is no workflow '{name[:80]}': see `greenroom dag list --workflows`."
-    return Refused("workflow_not_found", words, "not_found")
+        return Refused("workflow_not_found.near", "not_found", name=name[:80], near=near)
+    return Refused("workflow_not_found", "not_found", name=name[:80])
 
 
 def need_version(rows: Rows, digest: str) -> WorkflowVersion:
     version = rows.get(VERSIONS, digest)
     if version is None:
-        raise Refused("workflow_not_found", "There is no such version of a workflow.", "not_found")
+        raise Refused("workflow_not_found.version", "not_found")
     return version
 
 
@@ -91,11 +89,7 @@ def need_saved_name(rows: Rows, name: str, by: Principal = HUB) -> str:
 def need_saved_version(rows: Rows, name: str, version: int) -> SavedVersion:
     found = rows.get(SAVED_VERSIONS, name, format_version(version))
     if found is None:
-        raise Refused(
-            "version_not_found",
-            f"Workflow '{name[:80]}' has no version {version}: see `greenroom dag versions {name[:80]}`.",
-            "not_found",
-        )
+        raise Refused("version_not_found", "not_found", name=name[:80], version=version)
     return found
 
 
@@ -109,11 +103,7 @@ def may_see_workflow_run(rows: Rows, by: Principal, run: WorkflowRun) -> bool:
 def need_workflow_run(rows: Rows, by: Principal, run_id: str) -> WorkflowRun:
     run = rows.get(WORKFLOW_RUNS, run_id)
     if run is None or not may_see_workflow_run(rows, by, run):
-        raise Refused(
-            "workflow_run_not_found",
-            f"There is no run '{run_id[:80]}' of a workflow: see `greenroom dag list`.",
-            "not_found",
-        )
+        raise Refused("workflow_run_not_found", "not_found", run_id=run_id[:80])
     return run
 
 

@@ -72,9 +72,7 @@ class NotifyKeys:
         except (InvalidToken, msgspec.MsgspecError, UnicodeEncodeError):
             ticket, is_old = None, True
         if ticket is None or is_old or ticket.may != may:
-            raise Refused(
-                "bad_ticket", "This notification is too old, or not from this hub: open the page.", "forbidden"
-            )
+            raise Refused("bad_ticket.too_old", "forbidden")
         return ticket
 
     def keep_secret(self, channel_id: str, secret: dict[str, Any]) -> None:

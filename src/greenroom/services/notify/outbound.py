@@ -36,7 +36,7 @@ def need_address(url: str, listed: Collection[str]) -> SplitResult:
 
 
 def _make_refusal(why: str) -> Refused:
-    return Refused("bad_address", f"Nothing is sent to this address: {why}.")
+    return Refused("bad_address", why=why)
 
 
 def _is_listed(parts: SplitResult, port: int, listed: Collection[str]) -> bool:

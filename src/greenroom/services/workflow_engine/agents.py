@@ -51,7 +51,7 @@ async def start_agent(
     if step.repairs:
         agent = log.rows.get(AGENTS, step.agent_id or "")
         if agent is None or agent.profile is None:
-            raise Refused("agent_not_kept", "The agent whose output is to be mended is gone.", "not_found")
+            raise Refused("agent_not_kept.gone", "not_found")
         who = {"agent": agent.id, "profile": agent.profile}
         prompt = build_correction_prompt(step.reason or "it does not fit", node.step.output_schema)
     else:
@@ -94,9 +94,7 @@ def _choose_agent(
     if agent is not None and agent.profile is not None:
         return {"agent": agent.id, "profile": agent.profile}
     if name is not None and node.step.profile is None and node.step.agent_runtime is None:
-        raise Refused(
-            "agent_not_kept", f"No agent is kept as '{name}': the step that keeps it was not done.", "not_found"
-        )
+        raise Refused("agent_not_kept.step_not_done", "not_found", agent=name)
     return {"profile": _need_profile_name(rows, node), "overrides": _build_overrides(run, node, telling)}
 
 
@@ -125,8 +123,4 @@ def _need_profile_name(rows: Rows, node: PlanNode) -> str:
         found = [one.name for one in find_profiles(rows) if one.definition.driver == name and one.definition.enabled]
         if found:
             return found[0]
-    raise Refused(
-        "profile_not_found",
-        f"There is no profile '{name}' any more: make it again, or amend the step, and retry the run.",
-        "not_found",
-    )
+    raise Refused("profile_not_found.amend", "not_found", name=name)

@@ -155,9 +155,7 @@ class DbosQueue:
         try:
             return await ask()
         except SQLAlchemyError as error:
-            raise Unavailable(
-                "storage_unreachable", f"The queue of attempts does not answer ({_explain_error(error)})."
-            ) from error
+            raise Unavailable("storage_unreachable.queue", error=_explain_error(error)) from error
 
     def _open(self) -> None:
         from dbos import DBOS, WorkflowSerializationFormat

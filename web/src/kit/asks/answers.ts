@@ -7,7 +7,7 @@ import type { RuleChoice } from '@/api/types'
 import { t } from '@/browser/i18n'
 import { nickname } from '@/stores/me'
 import { showError, showToast } from '@/stores/toasts'
-import { translateHubText } from '@/shell/hubTranslation'
+import { renderSentence, type Sentence } from '@/browser/sentences'
 import { useAsks } from '@/stores/asks'
 import { isAnsweredAlone } from './approval'
 
@@ -23,7 +23,7 @@ export interface AnswerInput {
   remember?: RuleChoice
 }
 
-interface Result {
+interface Result extends Partial<Sentence> {
   ask_id: string
   ok: boolean
   message?: string
@@ -83,7 +83,10 @@ export async function answerAll(list: Ask[], given: AnswerInput): Promise<boolea
     const missed = results.filter((one) => !one.ok)
     const done = results.length - missed.length
     if (done) showToast(t('inbox.didMany', { count: done }))
-    for (const one of missed.slice(0, 3)) showError(new ApiError(409, 'missed', translateHubText(one.message) || one.ask_id))
+    for (const one of missed.slice(0, 3))
+      showError(
+        new ApiError(409, 'missed', (one.key && renderSentence({ key: one.key, params: one.params }, one.message ?? '')) || one.ask_id),
+      )
     return done > 0
   } catch (error) {
     for (const ask of chosen) asks.mine.delete(ask.id)

@@ -22,6 +22,7 @@ from greenroom.rules.asks.events import AskAnswered, AskExpired, AskRaised, AskW
 from greenroom.rules.asks.model import Ask
 from greenroom.rules.runs.events import RunEnded, RunHeard
 from greenroom.rules.runs.model import ENDED, RUNS, Run
+from greenroom.sentences import build_sentence
 from greenroom.services.hub import Hub
 
 T = TypeVar("T")
@@ -81,7 +82,7 @@ def _decode_body(data: bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(data or b"{}", type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise HttpRefused(400, "bad_request", f"The body is not as it should be: {error}.") from None
+        raise HttpRefused(400, "bad_request", build_sentence("bad_request.body_error", error=error)) from None
 
 
 class ChatStream:

@@ -43,7 +43,7 @@ class BackendSession:
 
     def __init__(self, hub: Hub, shown: ShownAsks, session_id: str) -> None:
         if not _ID.fullmatch(session_id):
-            raise Refused("bad_session", "A session_id has 1 to 128 visible ASCII characters.")
+            raise Refused("bad_session.chat_id")
         self._hub = hub
         self._shown = shown
         self.id = session_id
@@ -71,11 +71,7 @@ class BackendSession:
         agent = self.get_agent()
         known = agent.profile if agent is not None else None
         if known and profile and profile != known:
-            raise Refused(
-                "session_of_another",
-                f"The session '{self.id}' belongs to another agent ({known}): choose another session_id.",
-                "conflict",
-            )
+            raise Refused("session_of_another", "conflict", id=self.id, known=known)
         chosen = known or profile or self._choose_profile()
         kept = {"agent": self.name} if agent is not None else {"keep_as": self.name}
         thread_id = await self._open_thread(by)
@@ -92,11 +88,7 @@ class BackendSession:
         for profile in self._rows.find(PROFILES, order="_key"):
             if profile.definition.driver == "builtin" and profile.definition.enabled:
                 return profile.name
-        raise Refused(
-            "no_chat_profile",
-            "No profile has the driver builtin: make one with a model, or name another in the setting backend_profile.",
-            "conflict",
-        )
+        raise Refused("no_chat_profile", "conflict")
 
     async def _open_thread(self, by: Principal) -> str:
         topic = f"Chat {self.id}"
@@ -116,7 +108,7 @@ class BackendSession:
         """Answer a call of this session that waits for approval; one of another is not there."""
         ask, agent = self._rows.get(ASKS, ask_id), self.get_agent()
         if ask is None or agent is None or ask.agent_id != agent.id or ask.kind != "permission":
-            raise Refused("ask_not_found", "No call of this session waits under that id.", "not_found")
+            raise Refused("ask_not_found.session", "not_found")
         return await self._hub.asks.answer(
             AnswerAsk(
                 by=by,

@@ -117,7 +117,7 @@ class BackendClient:
 
     async def _decide(self, execution_id: str, approved: Any) -> None:
         if not isinstance(approved, bool):
-            raise Refused("bad_request", "approved is true or false.")
+            raise Refused("bad_request.approved")
         answer = {"execution_id": execution_id, "success": True, "approved": approved}
         try:
             await self._session.decide(self._by, execution_id, approved)

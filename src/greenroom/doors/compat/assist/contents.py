@@ -28,7 +28,7 @@ def store_files(blobs: Blobs, contents: Iterable[McpResultContent]) -> list[Cont
     """All of an answer that is not text, kept; to be released once the log names it."""
     given = [content for content in contents if not content.HasField("text")]
     if len(given) > _MOST:
-        raise Refused("too_many_contents", f"An answer holds at most {_MOST} pictures, sounds and files.", "too_large")
+        raise Refused("too_many_contents", "too_large", limit=_MOST)
     return [_store_content(blobs, content) for content in given]
 
 
@@ -40,14 +40,14 @@ def _store_content(blobs: Blobs, content: McpResultContent) -> Content:
         return _store_file(blobs, "image", _decode_base64(content.image.data), content.image.mime_type)
     if content.HasField("audio"):
         return _store_file(blobs, "audio", _decode_base64(content.audio.data), content.audio.mime_type)
-    raise Refused("bad_contents", "A content holds text, an image, audio or an embedded resource.")
+    raise Refused("bad_contents.type")
 
 
 def _decode_base64(data: str) -> bytes:
     try:
         return base64.b64decode(data, validate=True)
     except binascii.Error:
-        raise Refused("bad_contents", "The data of an image or of audio is base64.") from None
+        raise Refused("bad_contents.base64") from None
 
 
 def _store_file(blobs: Blobs, kind: ContentType, data: bytes, mime: str, uri: str = "") -> Content:

@@ -48,8 +48,8 @@ class Logins:
         try:
             who = self._prove_person(by, message.StrParam, peer)
         except (CredentialRefused, Refused) as no:
-            code, status = (no.error, no.status) if isinstance(no, CredentialRefused) else (no.code, 403)
-            self._hub.refusals.note(by=by.id, peer=peer, action=f"WS {PATH} UserLogin", code=code, status=status)
+            status = no.status if isinstance(no, CredentialRefused) else 403
+            self._hub.refusals.note(by=by.id, peer=peer, action=f"WS {PATH} UserLogin", code=no.code, status=status)
             answer = WebsocketMessage(Cmd="UserLogin", UserLoginResponse=UserLoginResponse(error_message=str(no)))
             await send(build_frame(MessageToJson(answer, indent=None) if is_text else answer.SerializeToString()))
             await send({"type": "websocket.close", "code": 4401, "reason": "this token opens no room"})
@@ -62,7 +62,7 @@ class Logins:
             return msgspec.structs.replace(by, room=given.removeprefix(ROOM))
         who = self._credentials.prove_token(given, peer) if given else by
         if who is NOBODY or who.room is None or "answer" not in who.rights:
-            raise Refused("not_a_room", "This token opens no room: make one with `greenroom token create --room NAME`.")
+            raise Refused("not_a_room")
         return who
 
 

@@ -179,7 +179,7 @@ class AssistService:
                 del self._ended[key]
         found = self._hub.rows.get(ASKS, ask.id)
         if found is None or found.state == "open":
-            raise Unavailable("wait_ended", "The wait was ended; ask again with the same ID for the same answer.")
+            raise Unavailable("wait_ended")
         return found
 
     def _schedule_withdrawal(self, ask_id: str) -> None:

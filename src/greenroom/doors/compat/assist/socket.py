@@ -198,7 +198,7 @@ class AssistSockets:
     ) -> None:
         ask = get_ask(self._hub.rows, device.by, request_id)
         if ask is None:
-            raise Refused("ask_not_found", "There is no such question.", "not_found")
+            raise Refused("ask_not_found.question", "not_found")
         words = extract_text(contents)
         files = await asyncio.to_thread(store_files, self._hub.blobs, contents)
         try:

@@ -47,7 +47,7 @@ class RunTreePermissions:
         """Answer a call that waits; it must be one that this connection was sent."""
         ask = self._hub.rows.get(ASKS, wish.request_id)
         if ask is None or not self._is_ours(ask):
-            raise Refused("ask_not_found", "No call waits under that requestId.", "not_found")
+            raise Refused("ask_not_found.request", "not_found")
         answer = AnswerAsk(
             by=self._by,
             ask_id=ask.id,

@@ -78,7 +78,7 @@ async def ask_question(call: McpCall[AskArgs]) -> Any:
     ]
     text = args.question or "\n".join(one.question for one in questions)
     if not text.strip():
-        raise Refused("bad_ask", "Ask something: question, or questions.")
+        raise Refused("bad_ask.question")
     ask = await _raise_ask(call, "poll" if args.poll else "question", text, questions)
     return await _build_answer(call.hub, ask)
 
@@ -102,7 +102,7 @@ async def task_finish(call: McpCall[ReportArgs]) -> Any:
 
 async def _report_work(call: McpCall[ReportArgs], family: str) -> Any:
     if not call.args.summary.strip():
-        raise Refused("bad_ask", "Say what you have done: summary.")
+        raise Refused("bad_ask.summary")
     by, run = _find_asker(call)
     if run is not None and _lives_in_terminal(call.hub, run):
         await _raise_ask(call, "report", call.args.summary, [], family, waits=False)

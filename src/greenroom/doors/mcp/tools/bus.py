@@ -63,7 +63,7 @@ class ConnectArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 async def bus_connect(call: McpCall[ConnectArgs]) -> Any:
     args, hub = call.args, call.hub
     if not args.thread_name and not args.thread_id:
-        raise Refused("thread_required", "Say which thread to join: thread_name or thread_id is missing.")
+        raise Refused("thread_required")
     by, registered = await _resolve_identity(call)
     agent = registered.agent
     done = await _join(call, by, agent)

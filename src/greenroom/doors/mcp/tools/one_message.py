@@ -48,7 +48,7 @@ class SearchArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 async def msg_search(call: McpCall[SearchArgs]) -> Any:
     args, rows = call.args, call.hub.rows
     if not args.query.strip():
-        raise Refused("empty_query", "Give some words to search for.")
+        raise Refused("empty_query")
     found = await call.hub.store.read(
         lambda view: search_messages(view, call.by, args.query, args.thread_id, args.limit)
     )

@@ -77,7 +77,7 @@ async def spawn_agent(call: McpCall[SpawnArgs]) -> Any:
     if args.profile is not None and args.prompt is not None:
         tasks.insert(0, Task(profile=args.profile, prompt=args.prompt))
     if not tasks:
-        raise Refused("nothing_to_do", "Say which profile does what: profile and prompt, or tasks.")
+        raise Refused("nothing_to_do")
     begun = [await _start_run(call, task, number) for number, task in enumerate(tasks)]
     refusals = [one for one in begun if isinstance(one, Refused)]
     if len(refusals) == len(begun):
@@ -168,7 +168,7 @@ async def profile_put(call: McpCall[ProfilePutArgs]) -> Any:
     try:
         definition = read_definition(args.definition)
     except (msgspec.ValidationError, ValueError) as error:
-        raise Refused("bad_profile", f"Profile '{args.name[:64]}': {explain_definition_error(error)}.") from error
+        raise Refused("bad_profile", name=args.name[:64], problems=explain_definition_error(error)) from error
     await call.hub.log.do(PutProfile(by=call.by, name=args.name, definition=definition))
     return {"ok": True, "name": args.name}
 

@@ -65,12 +65,7 @@ def _prove_token(call: McpCall[Any], agent_id: str | None, token: str) -> Princi
         or found.agent_id is None
         or any(named not in (None, "", found.agent_id) for named in (agent_id, call.by.agent_id))
     ):
-        raise Refused(
-            "InvalidCredentials",
-            "This agent_id and token do not belong together: use both as agent_register or bus_connect gave them.",
-            "forbidden",
-            detail="Invalid agent_id/token",
-        )
+        raise Refused("InvalidCredentials", "forbidden", details={"detail": "Invalid agent_id/token"})
     need_right(found, "read")
     return found
 
@@ -104,4 +99,4 @@ def _get_only_agent(call: McpCall[Any]) -> str | None:
 
 
 def _build_unnamed_refusal() -> Refused:
-    return Refused("agent_required", "Say which agent speaks: agent_id is missing.")
+    return Refused("agent_required.speaker")

@@ -87,7 +87,7 @@ async def close_meeting(call: McpCall[MeetingArgs]) -> Any:
     by, agent = need_speaker(call, "close_meeting", args.agent_id, args.token)
     thread = need_thread(hub.rows, by, args.thread_id)
     if agent.id != thread.admin_id:
-        raise Refused("not_admin", "Only the thread's admin may close the meeting.", "forbidden")
+        raise Refused("not_admin.meeting", "forbidden")
     released = len(hub.bus.waiters.find_waiters(thread.id))
     await hub.log.do(CloseThread(by=by, thread_id=thread.id, summary=args.summary))
     return {"ok": True, "thread_id": thread.id, "status": "closed", "waits_ended": released}

@@ -83,7 +83,7 @@ async def thread_list(call: McpCall[ThreadListArgs]) -> Any:
     try:
         place = parse_cursor(args.before)
     except ValueError:
-        raise Refused("bad_cursor", "before must be the next_cursor of a page, or a time as in ISO 8601.") from None
+        raise Refused("bad_cursor") from None
     which: dict[str, Any] = {"status": args.status, "include_archived": args.include_archived}
 
     def read(rows: Rows) -> tuple[list[Thread], int]:
@@ -139,7 +139,7 @@ class DeleteArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 async def thread_delete(call: McpCall[DeleteArgs]) -> Any:
     if not call.args.confirm:
-        raise Refused("confirm_missing", "Nothing was deleted: it cannot be undone, so confirm must be true.")
+        raise Refused("confirm_missing")
     thread = need_thread(call.hub.rows, call.by, call.args.thread_id)
     await call.hub.log.do(DeleteThread(by=call.by, thread_id=thread.id))
     return {

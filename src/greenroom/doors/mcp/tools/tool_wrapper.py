@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from greenroom.doors.http.errors import record_refusal
 from greenroom.doors.mcp.tool import McpCall, Tool
 from greenroom.errors import Refused
+from greenroom.sentences import list_wire_fields
 
 A = TypeVar("A")
 
@@ -42,7 +43,8 @@ def wrap_tool(tool: Tool[A]) -> Tool[A]:
 
 def build_refusal(no: Refused) -> dict[str, Any]:
     """A refusal as a result: `error` as clients know it, `code` as all doors of the hub call it, and what to do."""
-    said = {"error": WORDS.get(no.code, no.code), "code": no.code, "message": no.message} | no.details
+    said: dict[str, Any] = {"error": WORDS.get(no.code, no.code), "code": no.code, "message": no.message}
+    said |= {**list_wire_fields(no.said), **no.details}
     if said["error"] == "INVALID_ARGUMENT":
         said["detail"] = no.message
     if "window_seconds" in said:

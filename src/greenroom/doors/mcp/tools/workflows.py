@@ -89,7 +89,7 @@ class ControlArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 async def workflow_control(call: McpCall[ControlArgs]) -> Any:
     args, by, step = call.args, call.by, call.args.step or ""
     if args.action in ("amend", "signal") and args.step is None:
-        raise Refused("step_missing", f"Say which step to {args.action}.")
+        raise Refused("step_missing", action=args.action)
     match args.action:
         case "pause":
             await call.hub.log.do(PauseWorkflow(by=by, run_id=args.run_id, reason=args.reason))

@@ -31,7 +31,7 @@ def arm_trigger(rows: Rows, command: m.ArmTrigger, context: Context) -> list[Eve
     need_right(need_principal(command), "operate")
     found = need_trigger(rows, command.trigger_id)
     if command.armed and not found.spec.enabled:
-        raise Refused("trigger_off", "This trigger is switched off in its workflow: write enabled: true there.")
+        raise Refused("trigger_off")
     if found.armed == command.armed:
         return []
     armed = m.TriggerArmed(trigger_id=found.id, armed=command.armed)
@@ -68,13 +68,13 @@ def fire_trigger(rows: Rows, command: m.FireTrigger, context: Context) -> list[E
     need_right(need_principal(command), "trigger" if command.nonce is not None else "operate")
     found = rows.get(m.TRIGGERS, command.trigger_id)
     if found is None or not found.armed:
-        raise Refused("trigger_not_armed", "This trigger is not armed: see `greenroom dag triggers`.", "not_found")
+        raise Refused("trigger_not_armed", "not_found")
     events: list[Event] = []
     if command.nonce is not None:
         events += _need_unseen(rows, found.id, command.nonce, command.signed_at)
     minute = context.now // 60_000
     if found.minute == minute and found.in_minute >= MAX_PER_MINUTE:
-        raise Refused("trigger_too_often", f"A trigger starts at most {MAX_PER_MINUTE} runs a minute.", "limited")
+        raise Refused("trigger_too_often", "limited", limit=MAX_PER_MINUTE)
     return [*events, *_start_workflow(rows, found, command.occurrence, command.facts, context, command.at)]
 
 
@@ -83,9 +83,7 @@ def signal_hook(rows: Rows, command: m.SignalHook, context: Context) -> list[Eve
     events: list[Event] = list(_need_unseen(rows, f"hook {command.hook}", command.nonce, command.signed_at))
     waiting = rows.find(STEPS, {"waits_kind": "webhook", "waits_key": command.hook}, limit=1000)
     if not waiting:
-        raise Refused(
-            "nobody_waits", f"No step waits for the webhook '{command.hook[:64]}' now: try again.", "conflict"
-        )
+        raise Refused("nobody_waits", "conflict", hook=command.hook[:64])
     news: dict[str, list[News]] = {}
     for step in waiting:
         told = Ended(step=step.id, attempt=step.attempt, ok=True, output=command.value)
@@ -98,21 +96,16 @@ def signal_hook(rows: Rows, command: m.SignalHook, context: Context) -> list[Eve
 def need_trigger(rows: Rows, trigger_id: str) -> m.TriggerState:
     found = rows.get(m.TRIGGERS, trigger_id)
     if found is None:
-        raise Refused("trigger_not_found", "There is no such trigger: see `greenroom dag triggers`.", "not_found")
+        raise Refused("trigger_not_found", "not_found")
     return found
 
 
 def _need_unseen(rows: Rows, door: str, nonce: str, signed_at: int) -> list[Event]:
     epoch = get_epoch(rows)
     if epoch is not None and signed_at <= epoch.begun_at + WINDOW_S * 1000:
-        raise Refused(
-            "signed_before_restore",
-            "The hub was restored from a backup, and cannot tell whether this call came before: sign it again in"
-            f" {WINDOW_S // 60} minutes.",
-            "conflict",
-        )
+        raise Refused("signed_before_restore", "conflict", minutes=WINDOW_S // 60)
     if rows.get(m.SEEN, door, nonce) is not None:
-        raise Refused("call_repeated", "This very call has come before: use a new nonce for each.", "conflict")
+        raise Refused("call_repeated", "conflict")
     return [m.NonceSeen(door=door, nonce=nonce)]
 
 
@@ -151,7 +144,7 @@ def _build_inputs(found: m.TriggerState, trigger: dict[str, Any]) -> dict[str, A
                 else value
             )
         except (BadExpression, ExpressionFailed) as error:
-            raise Refused("bad_input", f"The trigger's input '{name}' has no value: {error}") from error
+            raise Refused("bad_input.trigger", name=name, error=error) from error
     return values
 
 
@@ -164,7 +157,7 @@ def _need_no_circle(rows: Rows, facts: dict[str, Any]) -> None:
         run_id = run_id if kind == "after" else None
         length += 1
         if length > MAX_CHAIN:
-            raise Refused("trigger_circle", f"{MAX_CHAIN} workflows have started one after another: is it a circle?")
+            raise Refused("trigger_circle", limit=MAX_CHAIN)
 
 
 DECIDE: dict[type[Command], Decide] = {

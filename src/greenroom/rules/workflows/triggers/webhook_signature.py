@@ -77,14 +77,10 @@ def need_signed_call(key: bytes, door: str, headers: Mapping[str, str], body: by
         raise build_wrong_signature()
     signed_at = int(timestamp) * 1000
     if abs(signed_at - now) > WINDOW_S * 1000:
-        raise Refused("signature_too_old", f"The timestamp is more than {WINDOW_S} seconds away from now.", "forbidden")
+        raise Refused("signature_too_old", "forbidden", seconds=WINDOW_S)
     return SignedCall(nonce, signed_at)
 
 
 def build_wrong_signature() -> Refused:
     """One answer for every call that is not proven, so that nobody learns which triggers there are."""
-    return Refused(
-        "wrong_signature",
-        f"There is no such trigger, or the call is not signed: send {ID}, {TIME} and {SIGNATURES}.",
-        "forbidden",
-    )
+    return Refused("wrong_signature", "forbidden", id=ID, time=TIME, signatures=SIGNATURES)

@@ -1,0 +1,44 @@
+/** What the hub says, by the keys of its sentences; the catalogues are part of the Python package. */
+import { shallowRef } from 'vue'
+
+import { translateHubText } from '@/shell/hubTranslation'
+
+export interface Sentence {
+  key: string
+  params?: Record<string, Param | Param[]>
+}
+type Param = string | number | Sentence
+
+/** A parameter's place, with the Chinese characters that touch it. */
+const PLACE = /(\p{Script=Han}?)\{(\w+)\}(?=(\p{Script=Han}?))/gu
+
+const catalogue = shallowRef<{ words: Record<string, string>; comma: string; semicolon: string }>({
+  words: {},
+  comma: ', ',
+  semicolon: '; ',
+})
+
+export function setCatalogue(words: Record<string, string>, comma: string, semicolon: string): void {
+  catalogue.value = { words, comma, semicolon }
+}
+
+/** The sentence in the page's language; `english` where the page does not know its key, as after an update of the hub. */
+export function renderSentence(said: Sentence, english: string): string {
+  const text = catalogue.value.words[said.key]
+  return text === undefined ? english : fill(text, said.params ?? {})
+}
+
+const fill = (text: string, params: Record<string, Param | Param[]>): string =>
+  text.replace(PLACE, (_, before: string, name: string, after: string) => before + space(before, renderParam(params[name]), after))
+
+function renderParam(param: Param | Param[] | undefined): string {
+  if (Array.isArray(param)) {
+    const joint = param.some((one) => typeof one === 'object') ? catalogue.value.semicolon : catalogue.value.comma
+    return param.map(renderParam).join(joint)
+  }
+  return typeof param === 'object' ? renderSentence(param, param.key) : translateHubText(String(param ?? ''))
+}
+
+/** Latin letters and digits stand apart from Chinese characters. */
+const space = (before: string, value: string, after: string): string =>
+  `${before && /^[A-Za-z0-9]/.test(value) ? ' ' : ''}${value}${after && /[A-Za-z0-9]$/.test(value) ? ' ' : ''}`
