@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from greenroom.doors.mcp.tool import McpCatalog
+from greenroom.sentences import CATALOGUE
 from tests import ROOT
 from tests.doors.mcp.mcp_rig import NEW, serving, text_of
 
@@ -14,7 +15,8 @@ pytestmark = pytest.mark.anyio
 HOW_TO = ROOT / "docs" / "how-to" / "add-a-tool.md"
 
 
-async def test_the_example_of_the_how_to_works() -> None:
+async def test_the_example_of_the_how_to_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(CATALOGUE, "OddDie", "A die has an even number of sides.")
     found = re.search(r"```python\n(.*?)```", HOW_TO.read_text(), re.DOTALL)
     assert found is not None
     names: dict[str, Any] = {}
@@ -22,5 +24,6 @@ async def test_the_example_of_the_how_to_works() -> None:
     async with serving(McpCatalog(tools=(names["ROLL"],))) as rig, rig.client(NEW) as client:
         assert text_of(await client.call_tool("die_roll", {})) == {"rolled": 3, "by": "ann"}
         refused = text_of(await client.call_tool("die_roll", {"sides": 7}))
-        assert refused == {"error": "OddDie", "message": "A die has an even number of sides.", "sides": 7}
+        message = "A die has an even number of sides."
+        assert refused == {"error": "OddDie", "message": message, "key": "OddDie", "params": {}, "sides": 7}
         assert (await client.call_tool("die_roll", {"sides": 1})).is_error
