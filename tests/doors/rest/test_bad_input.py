@@ -120,9 +120,19 @@ def test_any_iso_time_is_a_place_in_the_list(rest: Rest, before: str) -> None:
 
 
 def test_a_path_or_method_that_is_not_there_is_told_in_json(rest: Rest) -> None:
-    assert rest.operator.get("/api/nope").json() == {"detail": "Not Found", "code": "not_found"}
+    assert rest.operator.get("/api/nope").json() == {
+        "detail": "Not Found",
+        "code": "not_found",
+        "key": "not_found",
+        "params": {},
+    }
     refused = rest.operator.patch("/api/threads")
-    assert refused.json() == {"detail": "Method Not Allowed", "code": "method_not_allowed"}
+    assert refused.json() == {
+        "detail": "Method Not Allowed",
+        "code": "method_not_allowed",
+        "key": "method_not_allowed",
+        "params": {},
+    }
     assert (refused.status_code, refused.headers["allow"]) == (405, "GET, POST")
     for path in ("/api/threads/", "/api//threads", "/api/threads//messages", "/API/threads", "/api/threads/{}/x"):
         assert code_of(rest.operator.get(path)) == (404, "not_found")

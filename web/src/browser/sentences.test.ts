@@ -3,9 +3,14 @@ import { expect, test } from 'vitest'
 import { renderSentence, setCatalogue } from './sentences'
 
 test('a sentence is worded by its key, with letters and digits apart from Chinese characters', () => {
-  setCatalogue({ 'too_long.summary': '摘要少于{limit}个字符。', bad_risk: '风险请写{risks}之一。', person: '有人' }, '、', '；')
+  setCatalogue(
+    { 'too_long.summary': '摘要少于{limit}个字符。', bad_risk: '风险请写{risks}之一。', person: '有人', name_taken: '「{name}」已被占用' },
+    '、',
+    '；',
+  )
   expect(renderSentence({ key: 'too_long.summary', params: { limit: 500 } }, '')).toBe('摘要少于 500 个字符。')
   expect(renderSentence({ key: 'bad_risk', params: { risks: ['low', 'high'] } }, '')).toBe('风险请写 low、high 之一。')
+  expect(renderSentence({ key: 'name_taken', params: { name: 'ask' } }, '')).toBe('「ask」已被占用')
   expect(renderSentence({ key: 'bad_risk', params: { risks: [{ key: 'person' }, 'high'] } }, '')).toBe('风险请写有人；high 之一。')
 })
 

@@ -9,8 +9,11 @@ export interface Sentence {
 }
 type Param = string | number | Sentence
 
-/** A parameter's place, with the Chinese characters that touch it. */
-const PLACE = /(\p{Script=Han}?)\{(\w+)\}(?=(\p{Script=Han}?))/gu
+/** A parameter's place, with the characters that touch it. */
+const PLACE = /(.?)\{(\w+)\}(?=(.?))/gu
+const HAN = /\p{Script=Han}/u
+/** What stands behind these is a name or a quotation, and no word of the hub's. */
+const QUOTES = "「'`"
 
 const catalogue = shallowRef<{ words: Record<string, string>; comma: string; semicolon: string }>({
   words: {},
@@ -29,7 +32,11 @@ export function renderSentence(said: Sentence, english: string): string {
 }
 
 const fill = (text: string, params: Record<string, Param | Param[]>): string =>
-  text.replace(PLACE, (_, before: string, name: string, after: string) => before + space(before, renderParam(params[name]), after))
+  text.replace(PLACE, (_, before: string, name: string, after: string) => {
+    const param = params[name]
+    const isQuoted = typeof param === 'string' && QUOTES.includes(before) && before !== ''
+    return before + space(before, isQuoted ? param : renderParam(param), after)
+  })
 
 function renderParam(param: Param | Param[] | undefined): string {
   if (Array.isArray(param)) {
@@ -41,4 +48,4 @@ function renderParam(param: Param | Param[] | undefined): string {
 
 /** Latin letters and digits stand apart from Chinese characters. */
 const space = (before: string, value: string, after: string): string =>
-  `${before && /^[A-Za-z0-9]/.test(value) ? ' ' : ''}${value}${after && /[A-Za-z0-9]$/.test(value) ? ' ' : ''}`
+  `${HAN.test(before) && /^[A-Za-z0-9]/.test(value) ? ' ' : ''}${value}${HAN.test(after) && /[A-Za-z0-9]$/.test(value) ? ' ' : ''}`
