@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from greenroom.doors.http.errors import build_error_response, build_refusal_response
 from greenroom.rules.access.model import NOBODY, Principal
 from greenroom.rules.access.queries import need_right
+from greenroom.sentences import build_sentence
 from greenroom.services.hub import Hub
 
 PUBLIC = "public"
@@ -119,7 +120,7 @@ class Dispatcher:
             return
         found = place.get_endpoint(scope["method"])
         if found is None:
-            answer = build_refusal_response(405, "method_not_allowed", "Method Not Allowed")
+            answer = build_refusal_response(405, "method_not_allowed", build_sentence("method_not_allowed"))
             answer.headers["allow"] = ", ".join(sorted(place.ends))
             await answer(scope, receive, send)
             return
