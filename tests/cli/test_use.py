@@ -154,6 +154,16 @@ def test_a_mistyped_verb_is_answered_with_what_was_perhaps_meant(tmp_path: Path)
     assert "there are list, show" in greenroom(tmp_path, "thread", "xyz").err
 
 
+def test_a_mistyped_word_of_an_option_is_answered_with_what_was_perhaps_meant(tmp_path: Path) -> None:
+    mistyped = greenroom(tmp_path, "runs", "list", "--status", "runing").err
+    assert "argument --status: there is no 'runing': did you mean running?" in mistyped
+
+
+def test_a_budget_below_zero_is_refused_by_the_verb(tmp_path: Path) -> None:
+    ran = greenroom(tmp_path / "data", "run", "rehearsal", "SAY hi", "--cost", "-1")
+    assert (ran.code, "argument --cost: write a number from 0 on" in ran.err) == (2, True)
+
+
 def test_an_option_that_a_verb_does_not_have_is_told_of_by_that_verb(tmp_path: Path) -> None:
     mistyped, unknown = greenroom(tmp_path, "runs", "list", "--jsn"), greenroom(tmp_path, "runs", "list", "--most", "6")
     assert (mistyped.code, unknown.code) == (2, 2)

@@ -92,6 +92,17 @@ def test_a_file_that_holds_no_rule_and_no_profile_is_named(shared_hub: HubProces
     assert "profiles" in refused(greenroom(shared_hub.data, "profile", "put", "x", str(file)))
 
 
+def test_a_misspelt_driver_or_key_of_a_profile_is_answered_with_what_was_perhaps_meant(
+    shared_hub: HubProcess, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('driver = "rehearsal"\nsandbx = "none"\n')
+    put = ("profile", "put", "mine", str(file))
+    assert refused(greenroom(shared_hub.data, *put)).endswith("did you mean 'sandbox'?\n")
+    file.write_text('driver = "codx"\n')
+    assert "mine: no node has the driver 'codx': did you mean 'codex'?" in greenroom(shared_hub.data, *put).err
+
+
 def test_a_wrong_port_in_agent_assistants_file_is_named(tmp_path: Path) -> None:
     file = tmp_path / "assistant.toml"
     file.write_text('agentassistant_server_port = "door"\n')

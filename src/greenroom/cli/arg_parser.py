@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 _MISSING = re.compile(r"required: (VERB|ACTION)$")
-_UNKNOWN = re.compile(r"argument (?:VERB|ACTION): invalid choice: '(.*)' \(choose from (.*)\)$", re.DOTALL)
+_UNKNOWN = re.compile(r"argument (.*): invalid choice: '(.*)' \(choose from (.*)\)$", re.DOTALL)
 
 
 class Parser(argparse.ArgumentParser):
@@ -20,10 +20,11 @@ class Parser(argparse.ArgumentParser):
             self.print_help(sys.stderr)
             self.exit(2)
         if unknown := _UNKNOWN.match(message):
-            word, known = unknown[1], re.findall(r"[\w-]+", unknown[2])
+            word, known = unknown[2], re.findall(r"[\w-]+", unknown[3])
             near = difflib.get_close_matches(word, known, 1)
             meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
-            message = f"there is no {word!r}: {meant}"
+            place = "" if unknown[1] in ("VERB", "ACTION") else f"argument {unknown[1]}: "
+            message = f"{place}there is no {word!r}: {meant}"
         super().error(message)
 
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:  # type: ignore[override]

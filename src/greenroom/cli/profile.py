@@ -7,11 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from greenroom.cli.client import add_options, open_client
+from greenroom.cli.client import HubClient, add_options, open_client
 from greenroom.cli.terminal import escape_line, explain_error, say, show_json, show_table
 from greenroom.cli.verbs import add_verbs
 from greenroom.errors import Refused
 from greenroom.rules.agents.verbs import PROFILE_VERBS
+from greenroom.validation import get_nearest
 
 
 def add_to(verbs: Any) -> None:
@@ -124,9 +125,23 @@ def run_import(args: argparse.Namespace) -> int:
 
 
 def _import_profiles(args: argparse.Namespace, profiles: dict[str, Any]) -> int:
-    names = open_client(args).post("profiles", body={"profiles": profiles})["names"]
+    client = open_client(args)
+    names = client.post("profiles", body={"profiles": profiles})["names"]
     show_json({"names": names}) if args.json else print(f"Taken: {escape_line(', '.join(names))}")
+    _suggest_drivers(client, set(names))
     return 0
+
+
+def _suggest_drivers(client: HubClient, names: set[str]) -> None:
+    """A driver may come with a node that joins later, so one that no node has is taken. It may also be misspelt."""
+    known = {driver for node in client.get("nodes") for driver in node["drivers"]}
+    profiles = client.get("profiles")
+    known |= {profile["driver"] for profile in profiles if profile["source"] == "builtin"}
+    for profile in profiles:
+        driver = profile["driver"]
+        if profile["name"] in names and driver not in known and (near := get_nearest(driver, known)):
+            whose, what = escape_line(profile["name"]), escape_line(driver)
+            say(f"{whose}: no node has the driver '{what}': did you mean '{near}'?")
 
 
 def run_export(args: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from greenroom import settings
-from greenroom.cli.arg_parser import parse_count
+from greenroom.cli.arg_parser import parse_amount, parse_count
 from greenroom.cli.ask_prompt import get_ask_prompt
 from greenroom.cli.client import HubClient, HubUnreachable, add_options, get_own_url, open_client, retry_while_away
 from greenroom.cli.ids import build_id_type
@@ -62,7 +62,7 @@ def add_to(verbs: Any) -> None:
     run.add_argument("--node", type=build_id_type("node"), help="the node that runs it")
     run.add_argument("--timeout", type=parse_count, metavar="SECONDS", help="pause and ask after this time")
     run.add_argument("--tokens", type=parse_count, metavar="N", help="pause and ask after this many tokens")
-    run.add_argument("--cost", type=float, metavar="USD", help="pause and ask after this cost in dollars")
+    run.add_argument("--cost", type=parse_amount, metavar="USD", help="pause and ask after this cost in dollars")
     run.set_defaults(run=run_run)
     invite = verbs.add_parser(
         "invite",
