@@ -15,19 +15,17 @@ class Bucket:
 
     def take(self, count: float = 1) -> bool:
         """Take so many if they are there. More than fit into it are taken when it is full, and are owed then."""
-        self._fill()
-        if self._left < min(count, self._size):
+        now = time.monotonic()
+        left = self._left + (now - self._at) * self._rate
+        self._at = now
+        self._left = left = self._size if left > self._size else left
+        if left < count and left < self._size:
             return False
-        self._left -= count
+        self._left = left - count
         return True
 
     def owe(self, count: float) -> float:
         """Take so many, be they there or not; returns the seconds until nothing is owed."""
-        self._fill()
+        self.take(0)  # which fills it by the time that has passed
         self._left -= count
         return max(0.0, -self._left / self._rate)
-
-    def _fill(self) -> None:
-        now = time.monotonic()
-        self._left = min(self._size, self._left + (now - self._at) * self._rate)
-        self._at = now

@@ -54,7 +54,7 @@ class HubClock:
         self._offset = (newest if newest - now >= JUMP_MS else now) - steady_ms()
 
     def now(self) -> int:
-        return steady_ms() + self._offset
+        return time.clock_gettime_ns(_STEADY) // 1_000_000 + self._offset
 
     def measure_lag_ms(self) -> int:
         return self._wall() - self.now()

@@ -55,6 +55,14 @@ class TableBuffer:
         self.remembered[key] = row
 
 
+class TableBuffers(dict[Table[Any], TableBuffer]):
+    """The buffer of each table, made when it is first asked for."""
+
+    def __missing__(self, table: Table[Any]) -> TableBuffer:
+        buffer = self[table] = TableBuffer(table)
+        return buffer
+
+
 class SqliteRowWriter(SqliteRows):
     """Writes rows inside the writer's transaction and keeps count of what changed.
 
@@ -69,12 +77,12 @@ class SqliteRowWriter(SqliteRows):
         """Rows that were written or dropped, the last state of each."""
         self.touched: set[Table[Any]] = set()
         """The tables that were written to."""
-        self._shelves: dict[Table[Any], TableBuffer] = {}
+        self._shelves = TableBuffers()
 
     def forget(self) -> None:
         """Nothing of this transaction holds."""
         self.changed = {}
-        self._shelves = {}
+        self._shelves = TableBuffers()
 
     def flush(self) -> None:
         """Write what is not written yet."""
@@ -84,7 +92,7 @@ class SqliteRowWriter(SqliteRows):
 
     def get(self, table: Table[R], *key: str) -> R | None:
         joined = key[0] if len(key) == 1 else KEY_SEPARATOR.join(key)
-        shelf = self._ensure_buffer(table)
+        shelf = self._shelves[table]
         waiting = shelf.unwritten.get(joined)
         if waiting is not None:
             return waiting.row  # type: ignore[no-any-return]
@@ -109,14 +117,14 @@ class SqliteRowWriter(SqliteRows):
         return super().search(table, words, where, **how)
 
     def put(self, table: Table[R], row: R) -> None:
-        shelf, key = self._ensure_buffer(table), table.key_of(row)
+        shelf, key = self._shelves[table], table.key_of(row)
         shelf.unwritten[key] = PendingRow(row, self.seq, shelf.is_light(key, row))
 
     def drop(self, table: Table[Any], *key: str) -> None:
         self.flush()
         self.touched.add(table)
         joined = key[0] if len(key) == 1 else KEY_SEPARATOR.join(key)
-        self._ensure_buffer(table).remembered.pop(joined, None)
+        self._shelves[table].remembered.pop(joined, None)
         found = self.connection.execute(
             f"DELETE FROM row_{table.name} WHERE key = ? RETURNING id",  # noqa: S608
             (joined,),
@@ -133,7 +141,7 @@ class SqliteRowWriter(SqliteRows):
     def drop_all(self, table: Table[Any], where: Mapping[str, Value]) -> None:
         self.flush()
         self.touched.add(table)
-        self._ensure_buffer(table).remembered.clear()
+        self._shelves[table].remembered.clear()
         tests = " AND ".join(f"{build_column_name(name)} IS ?" for name in where)
         values = list(where.values())
         if table.text:
@@ -146,12 +154,6 @@ class SqliteRowWriter(SqliteRows):
 
     def drop_last(self, table: Table[Any], where: Mapping[str, Value]) -> None:
         self.drop_all(table, where)
-
-    def _ensure_buffer(self, table: Table[Any]) -> TableBuffer:
-        shelf = self._shelves.get(table)
-        if shelf is None:
-            shelf = self._shelves[table] = TableBuffer(table)
-        return shelf
 
     def _write(self, shelf: TableBuffer) -> None:
         """Write the rows that wait on a shelf: first those that are only changed, then the others."""

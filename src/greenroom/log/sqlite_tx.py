@@ -47,7 +47,8 @@ class SqliteTx(SqliteRowWriter, WriteBatch):
         self._unindexed, self._dropped = {}, []
 
     def append(self, event: Event, at: int, by: str) -> Recorded:
-        self._drop_now()
+        if self._dropped:
+            self._drop_now()
         return super().append(event, at, by)
 
     def drop_last(self, table: Table[Any], where: Mapping[str, Value]) -> None:

@@ -21,7 +21,7 @@ from greenroom.rules.threads.commands import IssueToken
 from greenroom.rules.threads.events import MessagePosted
 from greenroom.rules.threads.mentions import Roster, may_name_somebody
 from greenroom.rules.threads.model import MESSAGES, OPEN_STATES, THREADS, Message, Thread
-from greenroom.rules.threads.queries import build_mailbox_id, find_messages, get_member
+from greenroom.rules.threads.queries import build_mailbox_id, find_messages, get_member, is_mailbox_id
 from greenroom.services.bus import Bus
 from greenroom.services.run_service import build_invitation
 from greenroom.services.wake_targets import WakeTarget, find_targets, is_from_person, is_up
@@ -130,7 +130,7 @@ def _find_calling_records(records: list[Recorded]) -> list[Recorded]:
 
 
 def _may_call(event: MessagePosted) -> bool:
-    return may_name_somebody(event) or event.thread_id.startswith(build_mailbox_id(""))
+    return may_name_somebody(event) or is_mailbox_id(event.thread_id)
 
 
 class Waker:

@@ -40,6 +40,7 @@ class HeaderView(Protocol):
     @property
     def names(self) -> Mapping[bytes, bytes]: ...
 
+    @property
     def is_any_repeated(self) -> bool: ...
 
     def all(self, name: bytes) -> list[bytes]: ...
@@ -68,10 +69,10 @@ class Credentials:
     def prove(self, scope: Scope, headers: HeaderView, *, origin_known: bool) -> tuple[Principal, str]:
         """The principal and the token that proves it; raises Wrong."""
         sent = headers.names.get(b"authorization"), headers.names.get(b"x-agent-token")
-        found = None if headers.is_any_repeated() else self._shown.get(sent)
+        found = None if headers.is_any_repeated else self._shown.get(sent)
         if found is None:
             found = self._prove(scope, headers, origin_known)
-            if found[0].expires_at is None and sent != (None, None) and not headers.is_any_repeated():
+            if found[0].expires_at is None and sent != (None, None) and not headers.is_any_repeated:
                 if len(self._shown) >= _CACHE:
                     self._shown.clear()
                 self._shown[sent] = found

@@ -73,8 +73,11 @@ class Guard:
             logger.exception("the guard failed")
             await send_refusal(scope, send, _FAILED)
             return
-        count = None if principal is None else self._build_frame_counter(scope, principal)
-        call = HttpCall(scope, receive, _wrap_send(scope, send), limit, keep=principal is not None, count=count)
+        count = None
+        if scope["type"] == "websocket":
+            count = None if principal is None else self._build_frame_counter(principal)
+            send = _wrap_send(scope, send)
+        call = HttpCall(scope, receive, send, limit, keep=principal is not None, count=count)
         if principal is None:
             await self._app(scope, call.receive, call.send)
         else:
@@ -134,9 +137,9 @@ class Guard:
             raise GuardRefused.repeat(wrong.status, wrong, wrong.retry_after_s) from None
         return principal, limit
 
-    def _build_frame_counter(self, scope: Scope, principal: Principal) -> CountFrame | None:
+    def _build_frame_counter(self, principal: Principal) -> CountFrame | None:
         """What counts the frames of a socket for its credential. The hub reads from nodes at a pace of their own."""
-        if scope["type"] != "websocket" or principal.kind == "node":
+        if principal.kind == "node":
             return None
 
         def count(size: int) -> None:
@@ -168,23 +171,21 @@ def _wrap_send(scope: Scope, send: Send) -> Send:
 class Headers:
     """A request's headers by name."""
 
-    __slots__ = ("_raw", "names")
+    __slots__ = ("_raw", "is_any_repeated", "names")
 
     def __init__(self, raw: list[tuple[bytes, bytes]]) -> None:
         self._raw = raw
         self.names = dict(raw)
         """Each name, with its last value."""
+        self.is_any_repeated = len(self.names) < len(raw)
 
     def size(self) -> int:
         return sum(map(len, chain.from_iterable(self._raw)))
 
-    def is_any_repeated(self) -> bool:
-        return len(self.names) < len(self._raw)
-
     def all(self, name: bytes) -> list[bytes]:
         if name not in self.names:
             return []
-        if not self.is_any_repeated():
+        if not self.is_any_repeated:
             return [self.names[name]]
         return [value for key, value in self._raw if key == name]
 

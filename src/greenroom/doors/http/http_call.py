@@ -132,11 +132,12 @@ class HttpCall:
         """Whether the body, with this part of it, is complete and holds too many values."""
         if self._parts is None:
             return False
-        self._parts.append(part)
         if not is_last:
+            self._parts.append(part)
             return False
         parts, self._parts = self._parts, None
-        return has_many_values(part if len(parts) == 1 else b"".join(parts))
+        body = b"".join([*parts, part]) if parts else part
+        return len(body) > MOST_VALUES and has_many_values(body)
 
     def write_json(self, status: int, body: bytes) -> bool:
         """Answer in one piece, if that can be."""

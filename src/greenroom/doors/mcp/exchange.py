@@ -1,6 +1,7 @@
 """One HTTP request of an MCP client, and the ways in which it is answered."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Literal
 
 import anyio
@@ -13,6 +14,8 @@ from greenroom.doors.http.http_call import WHOLE, Whole
 SESSION_ID = b"mcp-session-id"
 JSON = b"application/json"
 EVENTS = b"text/event-stream"
+_ACCEPTED = {JSON: (JSON, b"application/*", b"*/*"), EVENTS: (EVENTS, b"text/*", b"*/*")}
+"""What a client may name to take an answer of a media type."""
 RequestId = int | str
 Headers = list[tuple[bytes, bytes]]
 encode = msgspec.json.Encoder().encode
@@ -61,6 +64,11 @@ def build_error_body(id: object, code: int, message: str, data: Any = None) -> b
     return encode({"jsonrpc": "2.0", "id": id, "error": error})
 
 
+@lru_cache(64)
+def _read_media_types(accept: bytes) -> frozenset[bytes]:
+    return frozenset([part.partition(b";")[0].strip().lower() for part in accept.split(b",")])
+
+
 class Exchange:
     """A request and its answer: JSON, or a stream of events if it was begun as one."""
 
@@ -85,9 +93,7 @@ class Exchange:
 
     def accepts(self, kind: bytes) -> bool:
         """Whether the client takes an answer of this media type."""
-        family = kind.partition(b"/")[0] + b"/*"
-        accepted = {part.partition(b";")[0].strip().lower() for part in self._headers.get(b"accept", b"").split(b",")}
-        return not accepted.isdisjoint((kind, family, b"*/*"))
+        return not _read_media_types(self._headers.get(b"accept", b"")).isdisjoint(_ACCEPTED[kind])
 
     def is_json(self) -> bool:
         """Whether the client says that it sends JSON; no web page can, without being asked about its origin."""

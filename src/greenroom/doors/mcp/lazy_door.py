@@ -41,7 +41,7 @@ class LazyMcpDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._wanted.set()
-        door = await asyncio.shield(self._door)
+        door = self._door.result() if self._door.done() else await asyncio.shield(self._door)
         await door(scope, receive, send)
 
     async def _load_and_run(self) -> None:

@@ -80,7 +80,7 @@ def need_quota(rows: Rows, command: Command, context: Context) -> None:
     by = command.by
     if not isinstance(by, Principal) or not (limit := get_limit(by.kind, context.settings)):
         return
-    stored = get_stored_bytes(rows, by.id)
+    stored = _find_account(rows, by.id).bytes
     if stored < limit:
         return
     if by.kind == "node":  # the reason of a connection's end, which is short

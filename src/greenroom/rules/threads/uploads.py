@@ -1,6 +1,7 @@
 """Uploads that a message shows, and whether whoever writes it may show them."""
 
 import re
+from collections.abc import Set
 from typing import Any
 
 from greenroom.errors import Refused
@@ -10,13 +11,15 @@ from greenroom.rules.threads.model import UPLOADS
 from greenroom.rules.threads.queries import may_see_upload
 
 _PREFIX = "upl_"
+_NONE: Set[str] = frozenset()
 _ID = re.compile(r"\bupl_[0-9a-z]{26}\b")
 
 
-def find_shown_uploads(content: str, metadata: dict[str, Any] | None = None) -> set[str]:
+def find_shown_uploads(content: str, metadata: dict[str, Any] | None = None) -> Set[str]:
     """The ids of uploads that a message shows, in its text or beside it."""
-    texts = [content, str(metadata)] if metadata else [content]
-    return {found for text in texts if _PREFIX in text for found in _ID.findall(text)}
+    if metadata:
+        content = f"{content}\n{metadata}"
+    return set(_ID.findall(content)) if _PREFIX in content else _NONE
 
 
 def need_own_uploads(rows: Rows, by: Principal, content: str, metadata: dict[str, Any] | None = None) -> None:
