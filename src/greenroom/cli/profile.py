@@ -134,7 +134,7 @@ def _import_profiles(args: argparse.Namespace, profiles: dict[str, Any]) -> int:
 
 def _suggest_drivers(client: HubClient, names: set[str]) -> None:
     """A driver may come with a node that joins later, so one that no node has is taken. It may also be misspelt."""
-    known = {driver for node in client.get("nodes") for driver in node["drivers"]}
+    known = {driver for node in client.get("nodes") for driver in node.get("drivers", ())}
     profiles = client.get("profiles")
     known |= {profile["driver"] for profile in profiles if profile["source"] == "builtin"}
     for profile in profiles:
