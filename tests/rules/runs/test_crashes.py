@@ -51,14 +51,18 @@ def test_a_node_that_is_killed_interrupts_its_runs_and_a_resume_goes_on(stage: S
 _STARTED_AGAIN = re.compile(r"the local node was killed \(SIGKILL\); it is started again (?:now|in ([\d.]+) s)")
 
 
-def is_connected(stage: Stage) -> bool:
-    return any(node.get("state") == "connected" for node in stage.api.get("/api/nodes").json())
+def is_connected(stage: Stage, after: int = 0) -> bool:
+    """Whether the node is there; and no longer the process `after`, which the hub may not have missed yet."""
+    connected = any(node.get("state") == "connected" for node in stage.api.get("/api/nodes").json())
+    return connected and node_pid(stage) != after
 
 
 def test_a_local_node_that_is_killed_again_and_again_is_started_within_seconds(stage: Stage) -> None:
+    killed = 0
     for number in range(1, 6):
-        stage.until(lambda: is_connected(stage), "the node to be there")
-        os.kill(node_pid(stage), signal.SIGKILL)
+        stage.until(lambda pid=killed: is_connected(stage, after=pid), "the node to be there")
+        killed = node_pid(stage)
+        os.kill(killed, signal.SIGKILL)
         stage.until(lambda least=number: len(_STARTED_AGAIN.findall(stage.hub.stderr)) >= least, "it to be said")
     assert max(float(seconds or 0) for seconds in _STARTED_AGAIN.findall(stage.hub.stderr)) <= 5
     assert stage.done("SAY back")["output"] == "back"
