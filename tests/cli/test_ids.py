@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from greenroom.testing.hub_process import HubProcess
 from tests.cli.person import shown
 from tests.cli.shell import done, greenroom
 from tests.stage import Stage
@@ -90,6 +91,14 @@ def test_a_driver_that_is_misspelt_gets_a_suggestion(stage: Stage, tmp_path: Pat
     (tmp_path / "mine.toml").write_text('driver = "rehersal"\n')
     done(stage.hub.data, "profile", "put", "mine", str(tmp_path / "mine.toml"))
     ran = greenroom(stage.hub.data, "run", "mine", "SAY hi")
+    assert (ran.code, ran.err) == (1, "greenroom: No node has the driver 'rehersal': did you mean 'rehearsal'?\n")
+
+
+def test_a_misspelt_driver_is_refused_before_any_node_has_connected(hub: HubProcess, tmp_path: Path) -> None:
+    done(hub.data, "node", "add", "later")
+    (tmp_path / "mine.toml").write_text('driver = "rehersal"\n')
+    done(hub.data, "profile", "put", "mine", str(tmp_path / "mine.toml"))
+    ran = greenroom(hub.data, "run", "mine", "SAY hi")
     assert (ran.code, ran.err) == (1, "greenroom: No node has the driver 'rehersal': did you mean 'rehearsal'?\n")
 
 

@@ -12,6 +12,7 @@ from greenroom.rules.nodes.decide import need_node
 from greenroom.rules.nodes.model import NODES, Node
 from greenroom.rules.runs.model import CALLS, ITEMS, LIVE, RUNS, TREES, Run, RunItem, ToolCall, Tree
 from greenroom.rules.threads.queries import find_page_of_threads, is_in_seen_thread
+from greenroom.runtimes.driver_list import DRIVER_INFOS
 from greenroom.validation import get_nearest
 
 _SEE_ALL = ("operator", "viewer", "hub")
@@ -193,7 +194,7 @@ def _has_place(rows: Rows, definition: ProfileDefinition, run: Run, agent: Agent
 
 
 def _build_no_node(definition: ProfileDefinition, nodes: list[Node]) -> Refused:
-    known = {driver for node in nodes for driver in node.drivers}
+    known = DRIVER_INFOS.keys() | {driver for node in nodes for driver in node.drivers}
     near = get_nearest(definition.driver, sorted(known))
     if definition.driver not in known and near is not None:
         return Refused("no_node.near", "conflict", driver=definition.driver, near=near)
@@ -210,9 +211,9 @@ def choose_node(rows: Rows, definition: ProfileDefinition, wanted: str | None) -
         return node.id if has_room(rows, node) else None
     nodes = rows.find(NODES, order="_key")
     fitting = find_fitting(nodes, definition)
-    if not fitting and any(n.state == "new" for n in nodes):
-        return None  # it has not said yet what it can run
     if not fitting:
+        if definition.driver in DRIVER_INFOS and any(n.state == "new" for n in nodes):
+            return None  # it has not said yet what it can run
         raise _build_no_node(definition, nodes)
     free = [(count_runs(rows, n) - n.capacity, n.id) for n in fitting if has_room(rows, n)]
     return min(free)[1] if free else None
