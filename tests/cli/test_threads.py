@@ -48,13 +48,14 @@ def test_a_thread_is_pinned_by_its_topic_and_unpinned(hub: HubProcess, api: http
     for topic in ("old plan", "new plan"):
         api.post("/api/threads", json={"topic": topic}).raise_for_status()
 
-    def first() -> str:
-        return str(done(hub.data, "thread", "list", "--json").json["threads"][0]["topic"])
+    def first() -> tuple[str, bool]:
+        thread = done(hub.data, "thread", "list", "--json").json["threads"][0]
+        return thread["topic"], thread["pinned"]
 
     assert "is pinned." in done(hub.data, "thread", "pin", "old plan").out
-    assert first() == "old plan"
+    assert first() == ("old plan", True)
     assert done(hub.data, "thread", "unpin", "old plan", "--json").json == {"ok": True}
-    assert first() == "new plan"
+    assert first() == ("new plan", False)
     missing = greenroom(hub.data, "thread", "pin", "nowhere")
     assert (missing.code, "thread" in missing.err) == (1, True)
 

@@ -96,10 +96,18 @@ def run_list(args: argparse.Namespace) -> int:
         show_json(found)
     else:
         rows = [
-            (t["id"], t["status"], format_age(t["created_at"]), t["message_count"], _format_agents(t), t["topic"])
+            (
+                t["id"],
+                t["status"],
+                format_age(t["created_at"]),
+                t["message_count"],
+                _format_agents(t),
+                "yes" if t["pinned"] else "",
+                t["topic"],
+            )
             for t in found["threads"]
         ]
-        show_table(rows, ("id", "status", "age", "messages", "waiting", "topic"), "No threads found.")
+        show_table(rows, ("id", "status", "age", "messages", "waiting", "pinned", "topic"), "No threads found.")
         if found["has_more"]:
             say(f"greenroom: There are {found['total']} threads: see more with --limit.")
     return 0

@@ -1391,6 +1391,7 @@ export interface RestThread {
   closed_at: string | null
   summary: string | null
   admin_id: string | null
+  pinned: boolean
 }
 
 export interface RestThreadSettings {

@@ -110,6 +110,7 @@ class RestThread(msgspec.Struct):
     closed_at: str | None
     summary: str | None
     admin_id: str | None
+    pinned: bool
 
 
 class AgentNameCache:
@@ -252,4 +253,5 @@ def build_thread(hub: Hub, faces: AgentNameCache, row: threads.Thread) -> RestTh
         closed_at=None if row.closed_at is None else format_iso(row.closed_at),
         summary=row.summary,
         admin_id=row.admin_id,
+        pinned=row.pinned,
     )
