@@ -113,7 +113,8 @@ def test_no_route_tells_of_another_thread(place: Place, path: str) -> None:
     answer = place.guest.get(place.hidden.fill(path), params=_QUERIES.get(path), follow_redirects=False)
     told = answer.text.replace(place.hidden.fill(path), "") if answer.status_code >= 400 else answer.text
     for own_word in (*place.hidden.ids.values(), *place.hidden.run_ids.values(), MARK):
-        told = told.replace(f"'{own_word}", "'") if answer.status_code >= 400 else told  # it is named in a refusal
+        if answer.status_code >= 400:  # it is named in a refusal, in its words and its parameters
+            told = told.replace(f"'{own_word}", "'").replace(f'"{own_word}', '"')
     assert not place.leaks(told), told
     if "{" in path and answer.status_code < 300:
         assert path in ("/api/policy/asked/{ask_id}", "/n/{ticket}"), (path, answer.text)
@@ -251,7 +252,7 @@ def test_no_tool_and_no_resource_tells_of_another_thread(place: Place) -> None:
             given = _arguments(tool["inputSchema"], place.hidden)
             given |= {"run_id": runs} if "run_id" in given else {}
             told = json.dumps(mcp.call(tool["name"], **given))
-            for asked_for in {str(value) for value in given.values() if value != MARK} | {f"'{MARK}'"}:
+            for asked_for in {str(value) for value in given.values() if value != MARK} | {f"'{MARK}'", f'"{MARK}"'}:
                 told = told.replace(asked_for, "")  # what was asked for is named in the refusal
             assert not place.leaks(told), (tool["name"], told)
     for uri in ("chat://agents/active", "chat://threads/active", "chat://bus/config"):
