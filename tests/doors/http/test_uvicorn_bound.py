@@ -1,6 +1,8 @@
 """What we override of uvicorn beyond its documented interface, and that its version is bounded because of that."""
 
+import ast
 import inspect
+import textwrap
 import tomllib
 from types import FunctionType
 
@@ -93,9 +95,17 @@ CALLED: dict[type, tuple[str, ...]] = {
 
 
 def _find_overrides(ours: type) -> dict[str, tuple[str, ...]]:
+    """Methods of uvicorn's that ours replace, with the parameters of its source: other packages replace some in memory."""
     (theirs,) = ours.__bases__
+    (source,) = ast.parse(textwrap.dedent(inspect.getsource(theirs))).body
+    assert isinstance(source, ast.ClassDef)
+    parameters = {
+        method.name: tuple(arg.arg for arg in method.args.args)
+        for method in source.body
+        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
     return {
-        name: tuple(inspect.signature(getattr(theirs, name)).parameters)
+        name: parameters.get(name, ())
         for name, value in vars(ours).items()
         if isinstance(value, FunctionType) and name != "__init__" and hasattr(theirs, name)
     }
