@@ -30,11 +30,12 @@ const lettersOf = (said: string) => said.replace(/\{\d\}|[^A-Za-z]/g, '').length
 const isSure = (said: string) =>
   said.includes('{0}') ? lettersOf(said) >= SURE_LETTERS || /^[^{]+['“]\{/.test(said) : said.includes(' ')
 
-/** Take a language's sentences; the ones that say more come first, for they fit less. */
+/** Take a language's sentences; the ones that say more come first, for they fit less. One of values alone would fit all. */
 export function setSentences(known: Record<string, string>): void {
   found.told.clear()
   found.heard.clear()
   sentences.value = Object.entries(known)
+    .filter(([said]) => lettersOf(said) > 0)
     .sort(([a], [b]) => lettersOf(b) - lettersOf(a))
     .map(([said, says]) => {
       const parts = said.split(/\{\d\}/)
