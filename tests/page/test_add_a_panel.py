@@ -21,7 +21,8 @@ def test_a_panel_made_by_the_how_to_is_found_by_itself(tmp_path: Path) -> None:
     assert len(told) == 4
     shutil.copytree(ROOT / "web", tmp_path / "web", ignore=shutil.ignore_patterns("node_modules"))
     (tmp_path / "web" / "node_modules").symlink_to(MODULES)
-    (tmp_path / "src" / "greenroom").mkdir(parents=True)
+    sentences = Path("src", "greenroom", "sentences")
+    shutil.copytree(ROOT / sentences, tmp_path / sentences)
     for path, text in told.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)

@@ -7,7 +7,6 @@ import { load } from './source.mjs'
 const { SCROLL_MS, SETTLE_MS, PressGuard } = await load('kit/pressGuard.ts')
 const { HOLD_MS, LongPress } = await load('kit/longPress.ts')
 const { arrangeSteadyRows } = await load('kit/steadyRows.ts')
-const { getRequiredStep } = await load('kit/asks/approval.ts')
 const { getCallLine } = await load('kit/asks/callText.ts')
 
 const press = (control, from, to = from, isPointer = true) => {
@@ -174,15 +173,6 @@ test('a list that nobody is at is as it is, but for what is being looked at', ()
   assert.deepEqual(arrange(['a', 'b', 'c'], ['x', 'c'], alone), { rows: ['x', 'c'], fresh: [] })
   assert.deepEqual(arrange(['a', 'b', 'c'], ['x', 'c'], { ...alone, kept: 'b' }), { rows: ['x', 'b', 'c'], fresh: [] })
   assert.deepEqual(arrange(['a', 'b'], [], { ...alone, kept: 'b' }), { rows: ['b'], fresh: [] })
-})
-
-test('what comes before an approval', () => {
-  const ways = ['pointer', 'key', 'shortcut', 'palette', 'held', 'held by key']
-  const steps = (isHigh, hasWords) => ways.map((way) => getRequiredStep(way, isHigh, hasWords))
-  assert.deepEqual(steps(false, false), ['none', 'none', 'none', 'name', 'none', 'none'])
-  assert.deepEqual(steps(false, true), ['none', 'name', 'choose', 'name', 'none', 'name'])
-  assert.deepEqual(steps(true, false), ['hold', 'name', 'name', 'hold', 'none', 'none'])
-  assert.deepEqual(steps(true, true), ['hold', 'name', 'choose', 'hold', 'none', 'name'])
 })
 
 test('a list approves only what it can show to its end', () => {
