@@ -177,7 +177,14 @@ await journey(
     const next = await show('meant as well')
     await moveTo(await middle())
     await xdotool('click', 1)
-    await until('the only press', async () => (await stateOf(next)) === 'answered')
+    // A page that has had no time to see the mouse come says why it takes no press.
+    await until('the only press, or one after each that the page has said it did not take', async () => {
+      if (await page.evaluate(() => !!document.querySelector('[data-note]'))) {
+        await xdotool('click', 1)
+        await pause(LONG_MS)
+      }
+      return (await stateOf(next)) === 'answered'
+    })
     terminal.kill()
   },
   { headed: true },
