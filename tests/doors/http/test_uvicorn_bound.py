@@ -95,7 +95,7 @@ CALLED: dict[type, tuple[str, ...]] = {
 
 
 def _find_overrides(ours: type) -> dict[str, tuple[str, ...]]:
-    """Methods of uvicorn's that ours replace, with the parameters of its source: other packages replace some in memory."""
+    """Methods that ours replace, with the parameters of uvicorn's source: other packages replace some in memory."""
     (theirs,) = ours.__bases__
     (source,) = ast.parse(textwrap.dedent(inspect.getsource(theirs))).body
     assert isinstance(source, ast.ClassDef)
