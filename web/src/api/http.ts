@@ -1,8 +1,7 @@
 /** Calls to the hub. Whatever is refused becomes an ApiError whose message is a sentence for people. */
 import { build, noteRefusal } from './build'
 import { t } from '@/browser/i18n'
-import { renderSentence, type Sentence } from '@/browser/sentences'
-import { translateHubText } from '@/shell/hubTranslation'
+import { renderSentence, renderWords, type Sentence } from '@/browser/sentences'
 import { parseExact, stringifyExact } from './exactJson'
 import { keyHeaders } from './pageKey'
 
@@ -62,7 +61,7 @@ export async function call<T>(method: string, path: string, body?: unknown, opti
     detail?: unknown
     code?: string
   } & Partial<Sentence>
-  const english = typeof detail === 'string' ? translateHubText(detail) : detail ? JSON.stringify(detail) : answer.statusText
+  const english = typeof detail === 'string' ? renderWords(detail) : detail ? JSON.stringify(detail) : answer.statusText
   const sentence = key ? renderSentence({ key, params }, english) : english
   noteRefusal(code ?? '')
   throw new ApiError(answer.status, code ?? String(answer.status), sentence, data)

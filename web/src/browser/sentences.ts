@@ -1,13 +1,15 @@
 /** What the hub says, by the keys of its sentences; the catalogues are part of the Python package. */
 import { shallowRef } from 'vue'
 
-import { translateHubText } from '@/shell/hubTranslation'
+import { translateHubText, translateMixedText } from '@/shell/hubTranslation'
 
 export interface Sentence {
   key: string
   params?: Record<string, Param | Param[]>
 }
 type Param = string | number | Sentence
+/** A sentence of the hub's, or words that are somebody else's. */
+export type Words = string | Sentence
 
 /** A parameter's place, with the characters that touch it. */
 const PLACE = /(.?)\{(\w+)\}(?=(.?))/gu
@@ -30,6 +32,14 @@ export function renderSentence(said: Sentence, english: string): string {
   const text = catalogue.value.words[said.key]
   return text === undefined ? english : fill(text, said.params ?? {})
 }
+
+/** Words of the hub in the page's language. */
+export const renderWords = (words: Words | null | undefined): string =>
+  typeof words === 'object' && words !== null ? renderSentence(words, words.key) : translateHubText(words)
+
+/** As `renderWords`, where a text may be an agent's, which stays as it is. */
+export const renderMixedWords = (words: Words | null | undefined): string =>
+  typeof words === 'object' && words !== null ? renderSentence(words, words.key) : translateMixedText(words)
 
 const fill = (text: string, params: Record<string, Param | Param[]>): string =>
   text.replace(PLACE, (_, before: string, name: string, after: string) => {

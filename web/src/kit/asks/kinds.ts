@@ -6,7 +6,7 @@ import type { Ask, Subject } from '@/api/rows'
 import { reveal, revealSpaces } from '@/kit/hiddenCharacters'
 import { splitCommand } from '@/kit/commandWords'
 import { joinWords, t } from '@/browser/i18n'
-import { translateHubText } from '@/shell/hubTranslation'
+import { renderWords } from '@/browser/sentences'
 import { getCommand, getCallLine } from './callText'
 import type { AskKind } from './kindInfo'
 
@@ -50,7 +50,7 @@ export function describeFolder(ask: Ask): { path: string; isOwn: boolean; words:
 
 /** What is said in an ask: by the hub, or by whoever asks. */
 export const translateAskText = (ask: Ask, words: string): string =>
-  ask.asker.by === 'hub' || ask.rule === 'limit' || ask.rule === 'loop' ? translateHubText(words) : words
+  ask.asker.by === 'hub' || ask.rule === 'limit' || ask.rule === 'loop' ? renderWords(words) : words
 /** All text of an ask, whoever wrote it. */
 export const joinAskText = (ask: Ask): string =>
   [translateAskText(ask, ask.text ?? ''), ...(ask.contents ?? []).filter((one) => one.type === 'text').map((one) => one.text ?? '')]
@@ -59,12 +59,12 @@ export const joinAskText = (ask: Ask): string =>
 /** How far an approval reaches, with the calls that it covers. */
 export function describeScope(ask: Ask, scope: 'once' | 'call' | 'run' | 'profile' | 'rule'): string {
   const words = t(`inbox.scope.${scope}`, { profile: ask.subject?.profile ?? '' })
-  const like = scope === 'run' || scope === 'profile' ? translateHubText(ask.labels?.like) : ''
+  const like = scope === 'run' || scope === 'profile' ? renderWords(ask.labels?.like) : ''
   return like ? t('inbox.covers', { words, like }) : words
 }
 /** What a plain yes allows beyond this call, where the rule that asks says so. */
 export const describeAlsoAllowed = (ask: Ask): string =>
-  ask.labels?.reach ? t('inbox.alsoAllows', { like: translateHubText(ask.labels.like) }) : ''
+  ask.labels?.reach ? t('inbox.alsoAllows', { like: renderWords(ask.labels.like) }) : ''
 /** Who asks, if it is no agent. */
 export const getAskerName = (ask: Ask): string => translateAskText(ask, ask.asker.name ?? '') || ask.labels?.agent_name || '—'
 

@@ -1,7 +1,7 @@
 /** Rules as the form asks for them, in a few words, and as they stand in policy.toml. */
 import type { Rule } from '@/api/rows'
 import { language, joinWords, t } from '@/browser/i18n'
-import { translateMixedText } from '@/shell/hubTranslation'
+import { renderMixedWords } from '@/browser/sentences'
 import { reveal } from '@/kit/hiddenCharacters'
 import { parseField, formatField, type FormDraft, type Field, type FormPart } from '@/kit/form'
 
@@ -71,7 +71,7 @@ export function buildRule(decision: Rule['decision'], draft: FormDraft): Rule {
 
 /** What a rule is about, as far as it says so. The commands come first; a rule that holds the key of a call has them in its note. */
 export function describeRule(rule: Rule): string {
-  const note = translateMixedText(rule.note)
+  const note = renderMixedWords(rule.note)
   const parts = [
     rule.calls?.length ? note : rule.commands?.join(' · '),
     rule.tools?.join(', '),
