@@ -243,6 +243,7 @@ export interface AuditEvent {
   name: string
   agent_id: string | null
   node: string | null
+  sentences?: Record<string, Sentence>
 }
 
 export interface Axis {
@@ -1616,6 +1617,11 @@ export interface Secret {
   path: string
   secret: string
   standard_secret: string
+}
+
+export interface Sentence {
+  key: string
+  params?: Record<string, string | number | (string | number | Sentence)[] | Sentence>
 }
 
 export interface ServerDefinition {

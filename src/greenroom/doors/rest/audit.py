@@ -16,6 +16,8 @@ from greenroom.log.model import Recorded, Rows
 from greenroom.log.store import Snapshot
 from greenroom.rules.access.model import Principal
 from greenroom.rules.access.refused_calls import CallRefused
+from greenroom.sentences import Sentence
+from greenroom.sentences.english import find_sentences, render_english
 from greenroom.services.hub import Hub
 
 _SCANNED = 5000
@@ -36,7 +38,7 @@ class AuditQuery(msgspec.Struct, frozen=True):
     until: str | None = None
 
 
-class AuditEvent(msgspec.Struct):
+class AuditEvent(msgspec.Struct, omit_defaults=True):
     seq: int
     at: str
     by: str
@@ -49,6 +51,8 @@ class AuditEvent(msgspec.Struct):
     """The agent, if it was one."""
     node: str | None
     """The node that the agent works on, where the event came from there."""
+    sentences: dict[str, Sentence] = {}
+    """The sentences that `data` has in English, by field: `reason`, `verdict.why`."""
 
 
 class Audit(msgspec.Struct):
@@ -108,11 +112,12 @@ def _parse_time(name: str, text: str | None) -> int | None:
 
 
 def _build_event(rows: Rows, record: Recorded) -> AuditEvent:
-    data: dict[str, Any] = msgspec.to_builtins(record.event)
+    data: dict[str, Any] = msgspec.to_builtins(render_english(record.event))
     for digest in ("digest", "key_digest"):  # of use to nobody but who would try tokens against it
         data.pop(digest, None)
     actor = find_actor(rows, record)
-    return AuditEvent(record.seq, format_iso(record.at), record.by, type(record.event).__name__, data, *actor)
+    said = find_sentences(record.event)
+    return AuditEvent(record.seq, format_iso(record.at), record.by, type(record.event).__name__, data, *actor, said)
 
 
 ENDPOINTS = [Endpoint("GET", "/api/audit", "operate", list_events, "Privileged events", query=AuditQuery, answer=Audit)]

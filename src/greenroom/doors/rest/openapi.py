@@ -15,6 +15,8 @@ from greenroom.rules.access.model import Principal
 from greenroom.services.hub import Hub
 
 _REF = "#/components/schemas/{name}"
+_TEXT, _NULL, _SENTENCE = {"type": "string"}, {"type": "null"}, {"$ref": _REF.format(name="Sentence")}
+_WORDS = (_TEXT, _NULL, _SENTENCE)
 _KEY_HEADER = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -63,7 +65,21 @@ def describe_api(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
         "paths": paths,
         "components": {"schemas": components, "securitySchemes": _SECURITY},
     }
-    return _rename_duplicates(described, [name for name in components if "." in name])
+    return _rename_duplicates(_describe_words(described), [name for name in components if "." in name])
+
+
+def _describe_words(schema: Any) -> Any:
+    """Words are sent as their English text: see `render_english`."""
+    if isinstance(schema, list):
+        return [_describe_words(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    told = {name: _describe_words(one) for name, one in schema.items()}
+    options = told.get("anyOf", [])
+    if _TEXT not in options or _SENTENCE not in options or any(one not in _WORDS for one in options):
+        return told
+    left = [one for one in options if one != _SENTENCE]
+    return told | {"anyOf": left} if len(left) > 1 else {name: told[name] for name in told if name != "anyOf"} | left[0]
 
 
 def _rename_duplicates(described: dict[str, Any], names: list[str]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from greenroom.errors import Refused
 from greenroom.log.model import Done
 from greenroom.log.store import Snapshot
 from greenroom.sentences import build_sentence
+from greenroom.sentences.english import render_english
 from greenroom.services.hub import Hub
 from greenroom.validation import explain_error
 
@@ -138,9 +139,9 @@ class JsonResponse(Response):
 
 async def read_json_response(hub: Hub, read: Callable[[Snapshot], Any]) -> Response:
     """An answer in JSON, read and encoded in a thread: a list may be long, and others are answered meanwhile."""
-    return JsonResponse(await hub.store.read(lambda view: encode(read(view))), 200)
+    return JsonResponse(await hub.store.read(lambda view: encode(render_english(read(view)))), 200)
 
 
 def build_json_response(value: Any, status: int = 200) -> Response:
     """An answer in JSON."""
-    return JsonResponse(encode(value), status)
+    return JsonResponse(encode(render_english(value)), status)
