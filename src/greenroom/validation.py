@@ -1,11 +1,14 @@
 """What is wrong with a value that a person wrote: the key, what may be written there, and what was probably meant."""
 
 import difflib
+import functools
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import msgspec
+
+from greenroom.sentences import Sentence, Words, build_sentence
 
 T = TypeVar("T")
 
@@ -36,39 +39,49 @@ def get_nearest(word: str, known: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
-def explain_error(error: Exception, kind: Any) -> tuple[str, str]:
+def explain_error(error: Exception, kind: Any) -> tuple[str, Words]:
     """The key that msgspec found wrong in a value of a kind (empty for the value itself), and what to write there."""
     found = _PLACE.fullmatch(str(error))
     said, place = (found[1], found[2]) if found else (str(error), "")
     if unknown := _UNKNOWN.match(said):
         known = _find_keys(_find_type_at(kind, place))
-        near = get_nearest(unknown[1], known)
-        remedy = f"did you mean '{near}'?" if near else f"the keys are {', '.join(known)}"
-        return _join_key(place, unknown[1]), f"this key is not known; {remedy}"
+        return _join_key(place, unknown[1]), explain_unknown_key(unknown[1], known)
     if missing := _MISSING.match(said):
         key = _join_key(place, missing[1])
-        return key, f"it is missing; write {_describe_type(_find_type_at(kind, key))}"
+        return key, build_sentence("field.missing", wanted=describe_type(_find_type_at(kind, key)))
     if enum := _ENUM.match(said):
-        return place, _describe_choice(enum[1], _find_type_at(kind, place))
+        return place, _explain_choice(enum[1], _find_type_at(kind, place))
     if _WRONG.match(said):
-        return place, f"write {_describe_type(_find_type_at(kind, place))}"
+        return place, build_sentence("field.wrong_type", wanted=describe_type(_find_type_at(kind, place)))
     return place, said
+
+
+def build_field_problem(key: str, problem: Words) -> Words:
+    """What is wrong with a field, with the field's name; with the whole value if it has none."""
+    return build_sentence("field", name=key, problem=problem) if key else problem
+
+
+def explain_unknown_key(key: str, known: Iterable[str]) -> Sentence:
+    """That a key is not known, and which was probably meant."""
+    known = list(known)
+    if near := get_nearest(key, known):
+        return build_sentence("field.unknown_key_near", near=near)
+    return build_sentence("field.unknown_key", keys=known)
 
 
 def _join_key(place: str, key: str) -> str:
     return f"{place}.{key}" if place else key
 
 
-def _describe_choice(given: str, wanted: Any) -> str:
+def _explain_choice(given: str, wanted: Any) -> Sentence:
     choices = [str(choice) for choice in _find_choices(wanted)]
-    near = get_nearest(given.strip("'"), choices)
-    listed = f"{given} is not known; write one of '{_join_choices(choices)}'"
-    return f"{listed}: did you mean '{near}'?" if near else listed
+    if near := get_nearest(given.strip("'"), choices):
+        return build_sentence("field.unknown_choice_near", given=given, choices=_quote(choices), near=near)
+    return build_sentence("field.unknown_choice", given=given, choices=_quote(choices))
 
 
-def _join_choices(choices: Iterable[Any]) -> str:
-    """Choices between one pair of quotes: they are written as they are in every language."""
-    return "', '".join(map(str, choices))
+def _quote(choices: Iterable[Any]) -> list[str]:
+    return [f"'{choice}'" for choice in choices]
 
 
 def _find_type_at(kind: Any, place: str) -> Any:
@@ -113,34 +126,37 @@ def _find_choices(found: Any) -> tuple[Any, ...]:
             return ()
 
 
-def _describe_type(found: Any) -> str:
-    """What may be written for a value of a type, in words."""
+def describe_type(found: Any) -> Sentence:
+    """What may be written for a value of a type."""
     from msgspec import inspect
 
     match found:
         case inspect.BoolType():
-            return "true or false"
+            return build_sentence("field_type.bool")
         case inspect.IntType():
-            return f"a whole number{_describe_range(found.ge, found.gt, found.le)}"
+            return _limit_number(build_sentence("field_type.integer"), found)
         case inspect.FloatType():
-            return f"a number{_describe_range(found.ge, found.gt, found.le)}"
+            return _limit_number(build_sentence("field_type.number"), found)
         case inspect.StrType():
-            return "a text"
+            return build_sentence("field_type.text")
         case inspect.LiteralType():
-            return f"one of '{_join_choices(found.values)}'"
+            return build_sentence("field_type.choice", choices=_quote(found.values))
         case inspect.ListType():
-            return f"a list; each item is {_describe_type(_strip_none(found.item_type))}"
+            return build_sentence("field_type.list", item=describe_type(_strip_none(found.item_type)))
         case inspect.DictType() | inspect.StructType():
-            return "a mapping of names to values"
+            return build_sentence("field_type.mapping")
         case inspect.UnionType():
-            return " or ".join(_describe_type(one) for one in found.types)
+            return functools.reduce(
+                lambda first, second: build_sentence("field_type.either", first=first, second=second),
+                map(describe_type, found.types),
+            )
         case _:
-            return "another value"
+            return build_sentence("field_type.other")
 
 
-def _describe_range(least: float | None, above: float | None, most: float | None) -> str:
-    if least is not None and most is not None:
-        return f" from {least} to {most}"
-    if least is not None:
-        return f" from {least}"
-    return f" above {above}" if above is not None else ""
+def _limit_number(number: Sentence, found: Any) -> Sentence:
+    if found.ge is not None and found.le is not None:
+        return build_sentence("field_type.between", number=number, least=found.ge, most=found.le)
+    if found.ge is not None:
+        return build_sentence("field_type.from", number=number, least=found.ge)
+    return number if found.gt is None else build_sentence("field_type.above", number=number, above=found.gt)

@@ -58,7 +58,6 @@ _SPOKEN = (
     "runtimes/agents/*/__init__.py",
     "runtimes/call_facts.py",
     "runtimes/driver_list.py",
-    "validation.py",
 )
 """Where nearly every text is one that a person reads: reasons, problems, explanations."""
 _TO_AGENTS = re.compile(r"(?:# )?You |What happened before|From the agent|Go on|What would run|were handed")

@@ -58,3 +58,9 @@ def test_a_list_is_joined_by_commas_and_one_of_sentences_by_semicolons() -> None
     assert str(words) == "Write a risk of low, high."
     both = build_sentence("bad_risk", risks=[words, build_sentence("person")])
     assert str(both) == "Write a risk of Write a risk of low, high.; A person."
+
+
+def test_no_full_stop_follows_a_question() -> None:
+    question = build_sentence("field.unknown_key_near", near="url")
+    said = build_sentence("bad_request.body_field", key="ulr", problem=question)
+    assert str(said).endswith("ulr: this key is not known; did you mean 'url'?")

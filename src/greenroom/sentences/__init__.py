@@ -2,7 +2,7 @@
 
 `en.json` and `zh-CN.json` beside this file hold the words, in which `{name}` stands for a parameter. The page imports
 both and shows the language of its reader; everybody else gets `str(sentence)`, which is English. A list is joined by
-commas, a list of sentences by semicolons.
+commas, a list of sentences by semicolons. A full stop after a parameter that ends with a question mark is left out.
 """
 
 import json
@@ -15,6 +15,7 @@ import msgspec
 
 CATALOGUE: dict[str, str] = json.loads(Path(__file__).with_name("en.json").read_text(encoding="utf-8"))
 PLACE = re.compile(r"\{(\w+)\}")
+_PLACE_AND_STOP = re.compile(r"\{(\w+)\}(\.?)")
 
 Scalar = str | int | float
 
@@ -25,7 +26,11 @@ class Sentence(msgspec.Struct, frozen=True):
     params: "dict[str, Scalar | Sentence | list[Scalar | Sentence]]" = {}
 
     def __str__(self) -> str:
-        return PLACE.sub(lambda place: _word(self.params[place[1]]), CATALOGUE[self.key])
+        return _PLACE_AND_STOP.sub(self._word_place, CATALOGUE[self.key])
+
+    def _word_place(self, place: re.Match[str]) -> str:
+        word = _word(self.params[place[1]])
+        return word if word.endswith("?") else word + place[2]
 
 
 Words = Sentence | str

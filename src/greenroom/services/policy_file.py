@@ -84,7 +84,7 @@ def _take_rule(found: PolicyFileContent, bad: Any, key: str, entry: Any, names: 
         rule = msgspec.convert(fields, Rule)
     except msgspec.ValidationError as error:
         where, problem = explain_error(error, Rule)
-        bad(f"{key}.{where}" if where else key, problem)
+        bad(f"{key}.{where}" if where else key, str(problem))
         return
     if name in names:
         bad(f"{key}.name", f"'{name}' stands twice in the file; name one of them otherwise")
@@ -100,7 +100,7 @@ def _parse_options(fields: Any, bad: Any) -> Options:
         options = msgspec.convert(fields, Options)
     except msgspec.ValidationError as error:
         where, problem = explain_error(error, Options)
-        bad(f"options.{where}", problem)
+        bad(f"options.{where}", str(problem))
         return Options()
     for problem in find_option_problems(options):
         where, _, words = problem.partition(": ")

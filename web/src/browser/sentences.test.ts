@@ -18,3 +18,11 @@ test('a sentence with a key that the page does not know stays English', () => {
   setCatalogue({}, '、', '；')
   expect(renderSentence({ key: 'new_code' }, 'Do this instead.')).toBe('Do this instead.')
 })
+
+test('no full stop follows a question', () => {
+  setCatalogue({ bad_body: '内容不对：{problem}。', 'field.near': '是不是指「{near}」？' }, '、', '；')
+  expect(renderSentence({ key: 'bad_body', params: { problem: { key: 'field.near', params: { near: 'url' } } } }, '')).toBe(
+    '内容不对：是不是指「url」？',
+  )
+  expect(renderSentence({ key: 'bad_body', params: { problem: '3' } }, '')).toBe('内容不对：3。')
+})

@@ -11,8 +11,8 @@ type Param = string | number | Sentence
 /** A sentence of the hub's, or words that are somebody else's. */
 export type Words = string | Sentence
 
-/** A parameter's place, with the characters that touch it. */
-const PLACE = /(.?)\{(\w+)\}(?=(.?))/gu
+/** A parameter's place, with the characters that touch it, and the full stop, which a question does not need. */
+const PLACE = /(.?)\{(\w+)\}([.。]?)(?=(.?))/gu
 const HAN = /\p{Script=Han}/u
 /** What stands behind these is a name or a quotation, and no word of the hub's. */
 const QUOTES = "「'`"
@@ -42,10 +42,11 @@ export const renderMixedWords = (words: Words | null | undefined): string =>
   typeof words === 'object' && words !== null ? renderSentence(words, words.key) : translateMixedText(words)
 
 const fill = (text: string, params: Record<string, Param | Param[]>): string =>
-  text.replace(PLACE, (_, before: string, name: string, after: string) => {
+  text.replace(PLACE, (_, before: string, name: string, stop: string, after: string) => {
     const param = params[name]
     const isQuoted = typeof param === 'string' && QUOTES.includes(before) && before !== ''
-    return before + space(before, isQuoted ? param : renderParam(param), after)
+    const value = isQuoted ? param : renderParam(param)
+    return before + space(before, value, stop || after) + (/[?？]$/.test(value) ? '' : stop)
   })
 
 function renderParam(param: Param | Param[] | undefined): string {

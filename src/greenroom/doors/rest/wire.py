@@ -60,15 +60,10 @@ def decode_json(data: bytes, kind: type[T]) -> T:
     except msgspec.ValidationError as error:
         key, problem = explain_error(error, kind)
         if key:
-            raise build_bad_request("bad_request.body_field", key=key, problem=_end_sentence(problem)) from None
-        raise build_bad_request("bad_request.body", error=_end_sentence(problem)) from None
+            raise build_bad_request("bad_request.body_field", key=key, problem=problem) from None
+        raise build_bad_request("bad_request.body", error=problem) from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise build_bad_request("bad_request.body", error=_end_sentence(str(error))) from None
-
-
-def _end_sentence(text: str) -> str:
-    """A text as the end of a sentence."""
-    return text if text.endswith("?") else f"{text}."
+        raise build_bad_request("bad_request.body", error=error) from None
 
 
 def read_query(request: Request, kind: type[T]) -> T:
@@ -77,7 +72,7 @@ def read_query(request: Request, kind: type[T]) -> T:
         return msgspec.convert(dict(request.query_params), kind, strict=False)
     except msgspec.ValidationError as error:
         key, problem = explain_error(error, kind)
-        raise build_bad_request("bad_request.query", name=key, problem=_end_sentence(problem)) from None
+        raise build_bad_request("bad_request.query", name=key, problem=problem) from None
 
 
 async def run_while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:

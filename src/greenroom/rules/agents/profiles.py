@@ -85,8 +85,7 @@ def explain_definition_error(error: Exception) -> str:
     """What is wrong with a definition: the key, and what to write instead."""
     if not isinstance(error, msgspec.ValidationError):
         return str(error)
-    key, problem = validation.explain_error(error, ProfileDefinition)
-    return f"{key}: {problem}" if key else problem
+    return str(validation.build_field_problem(*validation.explain_error(error, ProfileDefinition)))
 
 
 def fill_command(definition: ProfileDefinition, values: dict[str, str]) -> str:

@@ -82,7 +82,7 @@ def _decode_body(data: bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(data or b"{}", type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise HttpRefused(400, "bad_request", build_sentence("bad_request.body_error", error=error)) from None
+        raise HttpRefused(400, "bad_request", build_sentence("bad_request.body", error=error)) from None
 
 
 class ChatStream:
