@@ -28,6 +28,7 @@ from greenroom.settings import Settings
 API = Path(__file__).parent / "src" / "api"
 _REF = "#/components/schemas/{name}"
 _PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
+_WIDTH = 140
 _HEAD = "// Written by web/write_types.py from the Python source: change it there.\n\n"
 
 
@@ -70,11 +71,11 @@ def verbs(endpoints: list[Endpoint]) -> str:
         path = re.sub(r"{\w+}", "${encodeURIComponent(id)}", verb.path)
         sent = ", body" if endpoint.body else ", {}" if verb.method == "POST" else ""
         calls.append(
-            f"/** {verb.says}. */\nexport const {_call_name(verb)} = (id: string{given}): Promise<{answer}> =>"
-            f" call('{verb.method}', `{path}`{sent})\n"
+            f"/** {verb.says}. */\nexport const {_call_name(verb)} = (id: string{given}): Promise<{answer}> =>\n"
+            f"  call('{verb.method}', `{path}`{sent})\n"
         )
-    imported = ", ".join(sorted(names - {"void"}))
-    return f"{_HEAD}import type {{ {imported} }} from './types'\nimport {{ call }} from './http'\n\n" + "\n".join(calls)
+    imported = "".join(f"  {name},\n" for name in sorted(names - {"void"}))
+    return f"{_HEAD}import type {{\n{imported}}} from './types'\nimport {{ call }} from './http'\n\n" + "\n".join(calls)
 
 
 def _call_name(verb: Verb) -> str:
@@ -103,9 +104,18 @@ def _interface(name: str, schema: dict[str, Any]) -> str:
         return f"export type {_name(name)} = {_type(schema)}\n"
     needed = schema.get("required", ())
     fields = [
-        f"  {field}{'' if field in needed else '?'}: {_type(shape)}" for field, shape in schema["properties"].items()
+        _field(f"{field}{'' if field in needed else '?'}", shape) for field, shape in schema["properties"].items()
     ]
     return f"export interface {_name(name)} {{\n" + "\n".join(fields) + "\n}\n"
+
+
+def _field(name: str, schema: dict[str, Any]) -> str:
+    """A field on one line, or a line for each member of its union if that line is too long."""
+    line = f"  {name}: {_type(schema)}"
+    if len(line) <= _WIDTH:
+        return line
+    members = re.split(r" \| (?![^(]*\))", _type(schema))
+    return f"  {name}:" + "".join(f"\n    | {one}" for one in members)
 
 
 def _type(schema: dict[str, Any]) -> str:

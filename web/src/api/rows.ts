@@ -931,7 +931,18 @@ export interface WorkflowAttempt {
   place: string
   step: string
   number: number
-  status: "delayed" | "held" | "pending" | "queued" | "running" | "waiting" | "cancelled" | "completed" | "failed" | "skipped" | "interrupted"
+  status:
+    | "delayed"
+    | "held"
+    | "pending"
+    | "queued"
+    | "running"
+    | "waiting"
+    | "cancelled"
+    | "completed"
+    | "failed"
+    | "skipped"
+    | "interrupted"
   began_at?: number | null
   ended_at?: number | null
   agent_id?: string | null

@@ -220,7 +220,18 @@ export interface Asks {
 
 export interface AttemptReport {
   number: number
-  status: "delayed" | "held" | "pending" | "queued" | "running" | "waiting" | "cancelled" | "completed" | "failed" | "skipped" | "interrupted"
+  status:
+    | "delayed"
+    | "held"
+    | "pending"
+    | "queued"
+    | "running"
+    | "waiting"
+    | "cancelled"
+    | "completed"
+    | "failed"
+    | "skipped"
+    | "interrupted"
   began_at: number | null
   ended_at: number | null
   agent_id: string | null
@@ -1092,7 +1103,26 @@ export interface PersonWait {
 
 export interface Phrase {
   choice: string
-  code: "30d" | "90d" | "all" | "always" | "anywhere" | "call" | "command" | "folder" | "host" | "own" | "profiles" | "program" | "read_file" | "read_files" | "run" | "safe_program" | "tool" | "write_file" | "write_files"
+  code:
+    | "30d"
+    | "90d"
+    | "all"
+    | "always"
+    | "anywhere"
+    | "call"
+    | "command"
+    | "folder"
+    | "host"
+    | "own"
+    | "profiles"
+    | "program"
+    | "read_file"
+    | "read_files"
+    | "run"
+    | "safe_program"
+    | "tool"
+    | "write_file"
+    | "write_files"
   value?: string
 }
 
