@@ -23,6 +23,17 @@ Json = dict[str, Any]
 ToolKind = Literal["read", "search", "write", "execute", "network", "plan"]
 
 
+class SamplePrompts(msgspec.Struct, frozen=True, kw_only=True):
+    """Prompts that do the same each time, for the tour and new workflows. The page fills in the words in braces."""
+
+    task: str
+    """Say {hello}, ask for permission to run a command, ask the person {question}, say {end}."""
+    reply: str
+    """Post {text} into the thread {thread_id}."""
+    say: str
+    """Say {text}."""
+
+
 class DriverInfo(msgspec.Struct, frozen=True, kw_only=True):
     """One driver, by the name that profiles give."""
 
@@ -41,6 +52,8 @@ class DriverInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What a workflow step can say of its agent and the driver has no way to hand to its runtime."""
     lists_models: bool = False
     """Whether its runtime tells which models it knows. Others hand any name on to their provider, who refuses it."""
+    samples: SamplePrompts | None = None
+    """Set if its agents follow a script."""
     script: ModelScript = FAKED
     """What makes the scripted model behind it do things."""
     wire_model: Callable[[Path, str], ModelWiring] | None = None

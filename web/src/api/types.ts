@@ -662,6 +662,7 @@ export interface ListedProfile {
   enabled: boolean
   source: string
   is_invitable: boolean
+  samples?: SamplePrompts | null
 }
 
 export interface ListedRun {
@@ -1635,6 +1636,12 @@ export interface RunUsage {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number | null
+}
+
+export interface SamplePrompts {
+  task: string
+  reply: string
+  say: string
 }
 
 export interface SearchResult {

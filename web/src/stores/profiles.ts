@@ -3,9 +3,13 @@ import { defineStore } from 'pinia'
 import { computed, shallowRef, watch } from 'vue'
 
 import { get } from '@/api/http'
-import type { ListedProfile } from '@/api/types'
+import type { ListedProfile, SamplePrompts } from '@/api/types'
 import { may } from './me'
 import { useView } from '@/sync/useView'
+import { fillPrompt } from './samplePrompts'
+
+/** A profile whose agents follow a script. */
+export type Practice = ListedProfile & { samples: SamplePrompts }
 
 export const useProfiles = defineStore('profiles', () => {
   const list = shallowRef<ListedProfile[]>([])
@@ -25,9 +29,14 @@ export const useProfiles = defineStore('profiles', () => {
     { immediate: true },
   )
   const invitable = computed(() => list.value.filter((one) => one.is_invitable))
+  const practice = computed(() => invitable.value.find((one): one is Practice => !!one.samples))
+  /** The profile that a first step names: one that costs nothing, if there is one. */
+  const first = computed(() => practice.value ?? list.value.find((one) => one.samples) ?? invitable.value[0] ?? list.value[0])
+  /** A prompt that has an agent of a profile say a text. */
+  const promptToSay = (text: string, profile?: ListedProfile): string => fillPrompt(profile?.samples?.say ?? '{text}', { text })
   const nameOf = (name: string): string => list.value.find((one) => one.name === name)?.display_name || name
   /** How a profile stands, in one of the words of StatusMark: that a CLI which ships as an offer is not installed is no failure. */
   const standOf = (one: ListedProfile): string =>
     one.is_invitable ? 'connected' : one.enabled && one.source !== 'builtin' ? 'unreachable' : 'offline'
-  return { standOf, list, ready, invitable, nodes, rows, nameOf, load }
+  return { standOf, list, ready, invitable, practice, first, promptToSay, nodes, rows, nameOf, load }
 })

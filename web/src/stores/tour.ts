@@ -1,4 +1,4 @@
-/** A walk through the page in six stops, with the rehearsal agent; it can be left at any of them. */
+/** A walk through the page in six stops, with an agent that follows a script; it can be left at any of them. */
 import { computed } from 'vue'
 
 import { newKey, post } from '@/api/http'
@@ -6,6 +6,8 @@ import type { Run, Thread } from '@/api/rows'
 import { go } from '@/browser/navigation'
 import { t } from '@/browser/i18n'
 import { storedRef } from '@/browser/storedRef'
+import { useProfiles, type Practice } from './profiles'
+import { fillPrompt } from './samplePrompts'
 import { attempt } from './toasts'
 
 interface Stop {
@@ -15,7 +17,7 @@ interface Stop {
   /** What on the screen it is about. */
   about: string
   /** What is done there with one click, once in a tour. */
-  act?: () => Promise<unknown>
+  act?: (practice: Practice) => Promise<unknown>
 }
 interface Kept {
   /** The tour's own id: whatever it starts is started once, however often it is asked for. */
@@ -34,25 +36,23 @@ const state = storedRef<Partial<Kept>>('tour', {})
 const of = (what: string): { key: string } => ({ key: `tour-${state.value.id}-${what}` })
 const set = (change: Partial<Kept>) => (state.value = { ...state.value, ...change })
 
-async function startAgent(): Promise<unknown> {
-  const lines = [
-    `# ${t('tour.script.task')}`,
-    `SAY ${t('tour.script.says')}`,
-    'SHELL echo hello > visited.txt && cat visited.txt',
-    `ASK ${t('tour.script.asks')}`,
-    'USAGE 1200 90 0',
-    `SAY ${t('tour.script.ends')}`,
-  ]
-  const run = await attempt(() => post<Run>('/api/runs', { profile: 'rehearsal', prompt: lines.join('\n') }, of('run')))
+async function startAgent({ name, samples }: Practice): Promise<unknown> {
+  const prompt = fillPrompt(samples.task, {
+    title: t('tour.script.task'),
+    hello: t('tour.script.says'),
+    question: t('tour.script.asks'),
+    end: t('tour.script.ends'),
+  })
+  const run = await attempt(() => post<Run>('/api/runs', { profile: name, prompt }, of('run')))
   if (run) set({ run: run.id })
   return run
 }
-async function startTalk(): Promise<unknown> {
+async function startTalk({ name, samples }: Practice): Promise<unknown> {
   const thread = await attempt(async () => {
     const made = await post<Thread>('/api/threads', { topic: t('tour.script.topic') }, of('thread'))
     await post(`/api/threads/${made.id}/messages`, { content: t('tour.script.message') }, of('message'))
-    const prompt = `# ${t('tour.script.answering')}\nPOST ${made.id} ${t('tour.script.reply')}`
-    await post('/api/runs', { profile: 'rehearsal', prompt, thread_id: made.id }, of('reply'))
+    const prompt = fillPrompt(samples.reply, { title: t('tour.script.answering'), thread_id: made.id, text: t('tour.script.reply') })
+    await post('/api/runs', { profile: name, prompt, thread_id: made.id }, of('reply'))
     return made
   })
   if (thread) set({ thread: thread.id })
@@ -71,8 +71,8 @@ export const STOPS: Stop[] = [
 export const tourAt = computed(() => state.value.at ?? null)
 export const isTourOver = computed(() => state.value.over ?? false)
 export const tourRun = computed(() => state.value.run ?? '')
-/** Whether a stop has something to do that was not done in this tour. */
-export const hasPendingAction = (stop: Stop): boolean => !!stop.act && !state.value.did?.includes(stop.name)
+/** Whether a stop has something to do that was not done in this tour, and an agent to do it with. */
+export const hasPendingAction = (stop: Stop): boolean => !!stop.act && !!useProfiles().practice && !state.value.did?.includes(stop.name)
 
 export function goToStop(stop: number): void {
   if (stop >= STOPS.length) return endTour()
@@ -86,7 +86,8 @@ export const endTour = (): void => void set({ at: null, over: true })
 export async function runStopAction(): Promise<void> {
   const at = state.value.at ?? 0
   const stop = STOPS[at]
-  if (!stop?.act || !hasPendingAction(stop) || !(await stop.act())) return
+  const { practice } = useProfiles()
+  if (!practice || !stop?.act || !hasPendingAction(stop) || !(await stop.act(practice))) return
   set({ did: [...(state.value.did ?? []), stop.name] })
   if (stop.name === 'talk') go(stop.path())
   else goToStop(at + 1)

@@ -27,6 +27,8 @@ from greenroom.rules.agents.profiles import (
 from greenroom.rules.agents.verbs import PROFILE_VERBS
 from greenroom.rules.agents.wrong_profiles import WrongFile, find_wrong_profiles
 from greenroom.rules.runs.queries import is_invitable
+from greenroom.runtimes.agent_cli import SamplePrompts
+from greenroom.runtimes.driver_list import DRIVER_INFOS
 from greenroom.services.hub import Hub
 from greenroom.services.node_links import NodeLinks
 from greenroom.services.profile_health import ProfileHealth, check_profile_health
@@ -40,6 +42,8 @@ class ListedProfile(msgspec.Struct):
     enabled: bool
     source: str
     is_invitable: bool
+    samples: SamplePrompts | None = None
+    """Set if its agents follow a script."""
 
 
 async def list_profiles(hub: Hub, by: Principal, request: Request) -> Response:
@@ -52,6 +56,7 @@ async def list_profiles(hub: Hub, by: Principal, request: Request) -> Response:
 
 def _build_listed_profile(rows: Rows, profile: Profile) -> ListedProfile:
     definition = profile.definition
+    driver = DRIVER_INFOS.get(definition.driver)
     return ListedProfile(
         name=profile.name,
         display_name=definition.display_name or profile.name,
@@ -60,6 +65,7 @@ def _build_listed_profile(rows: Rows, profile: Profile) -> ListedProfile:
         enabled=definition.enabled,
         source=profile.source,
         is_invitable=is_invitable(rows, profile),
+        samples=driver.samples if driver else None,
     )
 
 

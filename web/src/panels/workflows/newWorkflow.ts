@@ -1,4 +1,4 @@
-/** What a new workflow begins with: two steps that run without a key. */
+/** What a new workflow begins with: two steps, which run without a key if there is an agent that needs none. */
 import { t } from '@/browser/i18n'
 
 const NAME = 'my-workflow'
@@ -12,7 +12,8 @@ export function chooseFreeName(taken: { name: string }[]): string {
   return name
 }
 
-export const buildNewWorkflow = (name: string): string => `name: ${name}
+/** `prompt` has an agent of the profile say a text. */
+export const buildNewWorkflow = (name: string, profile: string, prompt: (text: string) => string): string => `name: ${name}
 description: ${t('workflows.fresh.about')}
 
 inputs:
@@ -23,12 +24,12 @@ inputs:
 steps:
   - id: look
     name: ${t('workflows.fresh.look')}
-    profile: rehearsal
-    prompt: "SAY ${t('workflows.fresh.looked')} {{ inputs.topic }}"
+    profile: ${profile}
+    prompt: ${JSON.stringify(prompt(`${t('workflows.fresh.looked')} {{ inputs.topic }}`))}
 
   - id: report
     name: ${t('workflows.fresh.report')}
-    profile: rehearsal
+    profile: ${profile}
     dependencies: [look]
-    prompt: "SAY ${t('workflows.fresh.reported')} {{ steps.look.output }}"
+    prompt: ${JSON.stringify(prompt(`${t('workflows.fresh.reported')} {{ steps.look.output }}`))}
 `

@@ -19,14 +19,22 @@ export function useStepEdits({ edit, steps }: ReturnType<typeof useWorkflowEdito
   const flows = useFlows()
   const step = () => steps.value.find((one) => one.id === chosen.value)
   /** What a step of a kind begins with. */
-  const begun = (kind: StepKind): Partial<Step> =>
-    ({
-      agent: { profile: profiles.invitable[0]?.name ?? 'rehearsal', prompt: 'SAY hello' },
-      workflow: { workflow: flows.list.find((one) => one.name !== name.value)?.name ?? '' },
-      wait: { wait: { seconds: 60 } },
-      set: { set: { value: 'true' } },
-      gate: { level: { kind: 'confirmed' as const } },
-    })[kind]
+  function begin(kind: StepKind): Partial<Step> {
+    switch (kind) {
+      case 'agent': {
+        const profile = profiles.invitable[0] ?? profiles.first
+        return { profile: profile?.name ?? '', prompt: profiles.promptToSay(t('workflows.fresh.hello'), profile) }
+      }
+      case 'workflow':
+        return { workflow: flows.list.find((one) => one.name !== name.value)?.name ?? '' }
+      case 'wait':
+        return { wait: { seconds: 60 } }
+      case 'set':
+        return { set: { value: 'true' } }
+      case 'gate':
+        return { level: { kind: 'confirmed' } }
+    }
+  }
 
   function choose(id: string): void {
     chosen.value = id
@@ -41,21 +49,21 @@ export function useStepEdits({ edit, steps }: ReturnType<typeof useWorkflowEdito
     if (!now) return
     edit((text) => {
       for (const key of ONLY[getStepKind(now)]) text.setStep(chosen.value, key, undefined)
-      for (const [key, value] of Object.entries(begun(kind))) text.setStep(chosen.value, key, value)
+      for (const [key, value] of Object.entries(begin(kind))) text.setStep(chosen.value, key, value)
       return text
     })
   }
   /** What takes a step back is first its own agent's work. */
   function takeBack(): void {
     const { profile, agent_runtime } = step() ?? {}
-    const who = profile ? { profile } : agent_runtime ? { agent_runtime } : begun('agent')
+    const who = profile ? { profile } : agent_runtime ? { agent_runtime } : begin('agent')
     edit((text) => text.addRollback(chosen.value, { ...who, prompt: t('workflows.takeBack') }))
   }
   function add(): void {
     let number = steps.value.length + 1
     while (steps.value.some((one) => one.id === `step-${number}`)) number++
     const [id, before] = [`step-${number}`, step()]
-    edit((text) => text.addStep({ id, ...begun('agent'), ...(before ? { dependencies: [before.id] } : {}) }), '', id)
+    edit((text) => text.addStep({ id, ...begin('agent'), ...(before ? { dependencies: [before.id] } : {}) }), '', id)
     tab.value = 'step'
   }
   return {

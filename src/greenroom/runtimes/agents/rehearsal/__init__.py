@@ -5,7 +5,7 @@ from pathlib import Path
 
 from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.runtimes.acp_manifest import AcpManifest, ValueInjection
-from greenroom.runtimes.agent_cli import AgentCli, DriverInfo
+from greenroom.runtimes.agent_cli import AgentCli, DriverInfo, SamplePrompts
 from greenroom.runtimes.model_script import ModelScript, ModelWiring
 from greenroom.runtimes.prompt_text import DATA
 
@@ -26,6 +26,14 @@ SCRIPT = ModelScript(
     slow="SAY beginning\nSLEEP 30",
     tokens=(1000, 50),
 )
+SAMPLES = SamplePrompts(
+    task=(
+        "# {title}\nSAY {hello}\nSHELL echo hello > visited.txt && cat visited.txt\nASK {question}\nUSAGE 1200 90 0\n"
+        "SAY {end}"
+    ),
+    reply="# {title}\nPOST {thread_id} {text}",
+    say="SAY {text}",
+)
 
 
 def _wire_model(home: Path, model_url: str) -> ModelWiring:
@@ -41,6 +49,7 @@ REHEARSAL = AgentCli(
             manifest=MANIFEST,
             quoting=DATA,
             untold=frozenset(),
+            samples=SAMPLES,
             script=SCRIPT,
             wire_model=_wire_model,
         ),
