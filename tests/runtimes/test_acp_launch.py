@@ -124,6 +124,6 @@ def test_the_how_to_names_files_and_fields_that_there_are() -> None:
     root = HOW_TO.parents[2]
     for path in re.findall(r"`((?:src|tests)/[\w./-]+)`", text):
         assert (root / path).exists(), path
-    table = text[text.index("| field | says |") : text.index("## An ACP agent that ships")]
+    table = text[text.index("| field | what it says |") : text.index("## Ship an ACP agent")]
     fields = {name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`(\w+)`", row)}
     assert fields <= set(AcpManifest.__struct_fields__)
