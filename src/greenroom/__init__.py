@@ -1,4 +1,4 @@
-"""Greenroom: the room behind the stage where coding agents wait, talk and are called."""
+"""Greenroom: a control room for coding agents."""
 
 from typing import TYPE_CHECKING, Any
 

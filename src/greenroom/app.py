@@ -1,4 +1,4 @@
-"""The composition root: puts nouns, log and doors together, and runs them."""
+"""The composition root: builds the hub from nouns, log, services and doors, and runs it."""
 
 import asyncio
 import contextlib

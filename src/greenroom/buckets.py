@@ -1,4 +1,4 @@
-"""Token buckets: how often something may happen, or how many bytes may come."""
+"""Token buckets: limits on how often something happens and how many bytes arrive."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""`greenroom.Agent`: a model with MCP tools, to chat with from Python. It is an agent of the hub like every other."""
+"""`greenroom.Agent`: chat with a model with MCP tools from Python. It is an agent of the hub like every other."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""The two ways in which an answer can be no; everything else is a bug."""
+"""The two errors that a caller can get, `Refused` and `Unavailable`. Everything else is a bug."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Self

@@ -1,4 +1,4 @@
-"""Prefixed ids that sort by the time they were made."""
+"""Prefixed ids that sort by creation time."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""How many files a process may have open, and for how many agents that is enough."""
+"""How many files a process may have open, and how many agents that allows."""
 
 import resource
 

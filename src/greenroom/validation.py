@@ -1,4 +1,4 @@
-"""What is wrong with a value that a person wrote: the key, what may be written there, and what was probably meant."""
+"""What is wrong with a value that a person wrote: the key, the allowed values, and what was probably meant."""
 
 import difflib
 import functools

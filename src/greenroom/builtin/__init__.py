@@ -1,1 +1,1 @@
-"""A model with the hub's tools as an agent of its own: it speaks ACP as a process, as every other agent does."""
+"""A model with the hub's tools, as an agent. It runs as a process and speaks ACP, like every other agent."""

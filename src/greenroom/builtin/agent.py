@@ -1,4 +1,4 @@
-"""The agent's side of ACP: sessions, and turns on a loop of their own while the main thread reads."""
+"""The agent's side of ACP: sessions, and turns that run in their own event loop while the main thread reads."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""One conversation with a model: its turns, told to the client as they happen, and its memory in a file."""
+"""One conversation with a model: its turns, streamed to the client, and its memory in a file."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Tools that ask before they run, and tell the client what they did."""
+"""Tools that ask before they run, and report to the client what they did."""
 
 import asyncio
 import json

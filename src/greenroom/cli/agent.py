@@ -1,4 +1,4 @@
-"""`greenroom agent`: who is there, coming in, and putting one out."""
+"""`greenroom agent`: list, register, stop and remove agents."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""The parser of every verb: argparse, which lists what there is when a verb is missing, and says what was meant."""
+"""The parser of every verb: argparse that lists verbs when one is missing, and suggests the one that was meant."""
 
 import argparse
 import difflib

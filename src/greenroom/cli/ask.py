@@ -1,4 +1,4 @@
-"""`greenroom ask`: what waits for a person, in the terminal: look, answer, put off, hand on."""
+"""`greenroom ask`: list, show, answer, snooze and delegate asks in the terminal."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""How `greenroom ask` answers: to asks that are named, or to the only one that is open."""
+"""How `greenroom ask` answers asks that are named, or the only one that is open."""
 
 import argparse
 import base64

@@ -1,4 +1,4 @@
-"""Asks put before the person at this terminal: the exact call, and a question that no stray key can answer.
+"""Shows an ask to the person at this terminal: the exact call, and a question that no stray key can answer.
 
 What is being typed when the call is shown is thrown away until there is a pause: it was meant for something else.
 What is pasted chooses nothing. High risk is approved by typing a word. Whoever answers elsewhere meanwhile ends the

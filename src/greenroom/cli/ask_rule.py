@@ -1,4 +1,4 @@
-"""The rule that `ask approve --for rule` leaves behind: how far it reaches, and what it would have answered before."""
+"""The rule that `ask approve --for rule` creates: its scope, and which earlier calls it would have answered."""
 
 import argparse
 from typing import Any

@@ -1,4 +1,4 @@
-"""`greenroom agent attach` and `agent logs`: sit at an agent's terminal, or read what it has said and done."""
+"""`greenroom agent attach` and `agent logs`: attach to an agent's terminal, or read what it said and did."""
 
 import argparse
 import sys

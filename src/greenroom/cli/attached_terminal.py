@@ -1,4 +1,4 @@
-"""A person's own terminal as a seat at an agent's: raw keys out, a screen in, and all as before when they leave."""
+"""A person's terminal while it is attached to an agent's: sends raw keys, draws the screen, and restores itself."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""`greenroom audit`: everything privileged that was done, and proof that nobody has changed it since."""
+"""`greenroom audit`: list and export privileged events, and verify that nobody changed them."""
 
 import argparse
 import contextlib

@@ -1,4 +1,4 @@
-"""How commands talk to the hub: plain HTTP with what Python brings, found through the data directory or by --url."""
+"""How commands call the hub: plain HTTP from the standard library, at the address of the data directory or --url."""
 
 import argparse
 import contextlib

@@ -1,4 +1,4 @@
-"""`greenroom completion`: what a shell offers after Tab, written from the parsers themselves.
+"""`greenroom completion`: completion scripts for shells, generated from the parsers.
 
 Each script has the same four tables, as functions: the verbs of a command, its options, what follows an option, and
 what an argument is. What follows is `words a b`, `file`, `from KIND` (asked of the hub when it is needed) or nothing.

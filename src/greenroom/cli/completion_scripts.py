@@ -1,4 +1,4 @@
-"""What each shell needs around the tables of completion: how a table is written, and what looks things up in them."""
+"""What each shell needs around the completion tables: how to write a table, and the code that looks things up."""
 
 from dataclasses import dataclass
 

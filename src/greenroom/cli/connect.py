@@ -1,4 +1,4 @@
-"""`greenroom connect`: give an agent of an IDE or a terminal the hub's tools, with a credential of its own."""
+"""`greenroom connect`: gives an agent in an IDE or a terminal the hub's tools and a credential of its own."""
 
 import argparse
 import contextlib

@@ -1,4 +1,4 @@
-"""Where programs keep their MCP servers, and how the hub is put in there and taken out: nothing else changes."""
+"""The files in which programs keep their MCP servers. The hub's entry is added and removed; nothing else changes."""
 
 import json
 import tomllib

@@ -1,4 +1,4 @@
-"""`greenroom dag`: workflows, from the file to the report."""
+"""`greenroom dag`: the verbs for workflows, from the file to the report."""
 
 import argparse
 import shutil

@@ -1,4 +1,4 @@
-"""`greenroom dag validate` and `dag graph`: workflow files checked and drawn, with or without a hub."""
+"""`greenroom dag validate` and `dag graph`: check and draw workflow files, with or without a hub."""
 
 import argparse
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The verbs of `greenroom dag` that look at runs and steer them."""
+"""The verbs of `greenroom dag` that show and control runs."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""`greenroom dag triggers|arm|disarm|hook`: what starts workflows by itself, and what callers need to sign."""
+"""`greenroom dag triggers|arm|disarm|hook`: what starts workflows automatically, and the keys that sign calls."""
 
 import argparse
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""`greenroom dag versions` and `dag restore`: what was saved under a workflow's name before, and how to get it back."""
+"""`greenroom dag versions` and `dag restore`: list earlier versions of a workflow and restore one."""
 
 import argparse
 import difflib

@@ -1,4 +1,4 @@
-"""`greenroom demo`: a hub full of work to look at, with agents that need no key."""
+"""`greenroom demo`: a hub full of example work, with agents that need no key."""
 
 import argparse
 import os

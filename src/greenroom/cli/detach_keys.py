@@ -1,4 +1,4 @@
-"""Ctrl-B D for whoever reads an agent's words: the same keys leave as at a terminal."""
+"""Ctrl-B D for commands that follow an agent's output: it detaches as at a terminal."""
 
 import contextlib
 import os

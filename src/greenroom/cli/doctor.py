@@ -1,4 +1,4 @@
-"""`greenroom doctor`: is everything here that Greenroom needs, and what to do about what is not."""
+"""`greenroom doctor`: checks that everything Greenroom needs is there, and says how to fix what is not."""
 
 import argparse
 import contextlib

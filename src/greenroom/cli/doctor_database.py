@@ -1,4 +1,4 @@
-"""What `greenroom doctor` sees of the database that several hubs share: that it is there, and can be used."""
+"""What `greenroom doctor` checks about the database that several hubs share: it is reachable and usable."""
 
 import importlib.util
 from typing import NamedTuple

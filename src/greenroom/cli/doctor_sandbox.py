@@ -1,4 +1,4 @@
-"""What `greenroom doctor` sees of the sandbox for agents: that it works, and what it shows of what it covers."""
+"""What `greenroom doctor` checks about the sandbox for agents: it works, and which hidden folders it has to show."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""`greenroom driver`: which runtimes are here, and whether one keeps the contract that agents are driven by."""
+"""`greenroom driver`: lists the runtimes on this machine, and checks one against the driver contract."""
 
 import argparse
 import asyncio

@@ -1,4 +1,4 @@
-"""A place to try a runtime at: a hub and a scripted model of its own, as processes that end with the trial."""
+"""A testbed for a runtime: a hub and a scripted model of its own, as processes that end with the check."""
 
 import asyncio
 import contextlib

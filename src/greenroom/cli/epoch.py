@@ -1,4 +1,4 @@
-"""Begins a new epoch in a log that was put back from a backup, before any hub runs on it."""
+"""Begins a new epoch in a log that was restored from a backup, before any hub runs on it."""
 
 import asyncio
 from pathlib import Path

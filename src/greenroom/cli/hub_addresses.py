@@ -1,4 +1,4 @@
-"""Addresses of hubs: which are safe to call, and which share a log."""
+"""Addresses of hubs: which are safe to call, and which belong to hubs that share a log."""
 
 import contextlib
 import ipaddress

@@ -1,4 +1,4 @@
-"""Ids as people type them: whole, by a few letters of their beginning or end, or by a name, resolved in one place.
+"""Ids as people type them: complete, by a few letters of their beginning or end, or by a name.
 
 An argument that takes an id is declared with `type=id_of("run")`; `open_client` puts the whole id for what was typed.
 """

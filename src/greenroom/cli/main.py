@@ -1,4 +1,4 @@
-"""`greenroom`: finds the verb and runs it. Exit codes: 0 done, 1 refused, 2 wrong use, 3 hub not reachable.
+"""`greenroom`: finds the verb and runs it. Exit codes: 0 done, 1 refused, 2 wrong usage, 3 hub not reachable.
 
 Only the module of the verb is loaded. It imports what it runs with when it runs it, so that `--help` comes at once.
 """

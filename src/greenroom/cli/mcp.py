@@ -1,4 +1,4 @@
-"""`greenroom mcp`: the MCP server on stdin and stdout that an agent starts for itself; it passes on to the hub."""
+"""`greenroom mcp`: an MCP server on stdin and stdout that an agent starts; it forwards messages to the hub."""
 
 import argparse
 import tomllib

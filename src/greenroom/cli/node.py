@@ -1,4 +1,4 @@
-"""`greenroom node`: hold agent processes for a hub, on this machine or another."""
+"""`greenroom node`: run agent processes for a hub, on this machine or another."""
 
 import argparse
 import asyncio

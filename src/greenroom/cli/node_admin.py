@@ -1,4 +1,4 @@
-"""`greenroom node list|add|drain|undrain|remove`: which machines hold agents, and which of them may."""
+"""`greenroom node list|add|drain|undrain|remove`: manage the nodes of a hub."""
 
 import argparse
 from typing import Any

@@ -1,4 +1,4 @@
-"""`greenroom notify`: the ways in which you are told that something waits for you."""
+"""`greenroom notify`: the channels that notify you when something waits for you."""
 
 import argparse
 from typing import Any

@@ -1,4 +1,4 @@
-"""`greenroom policy`: the rules that answer without a person, what they would have answered, and which to add."""
+"""`greenroom policy`: the rules that answer without a person, and how they would have answered earlier calls."""
 
 import argparse
 import json

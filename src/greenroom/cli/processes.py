@@ -1,4 +1,4 @@
-"""The programs of a data directory: which process is the hub or its node, beyond doubt, and how to end it."""
+"""Identifies the processes of a data directory, the hub and its node, without doubt, and ends them."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""`greenroom profile`: which kinds of agents there are, whether they would start, and carrying them elsewhere."""
+"""`greenroom profile`: list, check, change, import and export the kinds of agents."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""`greenroom input`: types a text into the focused window of this desktop, or what another device of yours sends."""
+"""`greenroom input`: types a text, or what another device of yours sends, into the focused window."""
 
 import argparse
 import base64

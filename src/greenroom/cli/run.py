@@ -1,4 +1,4 @@
-"""`greenroom run` and `greenroom invite`: put an agent to work, and follow what it does."""
+"""`greenroom run` and `greenroom invite`: start an agent and follow what it does."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""`greenroom runs`: look at what agents do, say something to them, and end them."""
+"""`greenroom runs`: show what agents do, send them messages, and cancel them."""
 
 import argparse
 import shlex

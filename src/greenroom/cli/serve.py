@@ -1,4 +1,4 @@
-"""`greenroom serve`: the hub, until it is told to stop."""
+"""`greenroom serve`: runs the hub until somebody stops it."""
 
 import argparse
 import os

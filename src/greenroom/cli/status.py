@@ -1,4 +1,4 @@
-"""`greenroom status` and `greenroom open`: how the hub is, and its page in a browser."""
+"""`greenroom status` and `greenroom open`: the state of the hub, and its page in a browser."""
 
 import argparse
 import contextlib

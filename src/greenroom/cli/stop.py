@@ -1,4 +1,4 @@
-"""`greenroom stop`: end the hub of a data directory, and its agents too if that is meant."""
+"""`greenroom stop`: stops the hub of a data directory, and optionally its agents."""
 
 import argparse
 from pathlib import Path

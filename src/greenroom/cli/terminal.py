@@ -1,4 +1,4 @@
-"""What is printed: text of strangers without its powers over a terminal, tables, and JSON."""
+"""Prints text, tables and JSON. Control characters in the text of others are escaped."""
 
 import json
 import re

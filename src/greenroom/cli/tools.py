@@ -1,4 +1,4 @@
-"""`greenroom tools`: MCP servers whose tools agents get through the hub, and which of them a person has seen."""
+"""`greenroom tools`: MCP servers whose tools agents get through the hub, and which tools a person has accepted."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""CLI verbs that follow from the tables of verbs: one request, and a line that says what was done."""
+"""CLI verbs built from the tables of verbs: one request, and a line that says what was done."""
 
 import argparse
 from collections.abc import Iterable

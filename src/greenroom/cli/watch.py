@@ -1,4 +1,4 @@
-"""`greenroom watch` and `greenroom ask watch`: rings when something new waits for a person."""
+"""`greenroom watch` and `greenroom ask watch`: notify you when a new ask waits for a person."""
 
 import argparse
 import shutil

@@ -1,1 +1,1 @@
-"""A room full of work to look at, played by scripted agents: `greenroom demo`."""
+"""Example work played by scripted agents, for `greenroom demo`."""

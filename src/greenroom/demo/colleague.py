@@ -1,4 +1,4 @@
-"""A second person in the room of the demonstration: present like any other, played by a script."""
+"""A second person in the demo, played by a script."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""`python -m greenroom.demo.console`: a program that lives in a terminal, for the demonstration: tests and a prompt."""
+"""`python -m greenroom.demo.console`: a terminal program for the demo, with tests and a prompt."""
 
 import time
 

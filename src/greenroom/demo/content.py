@@ -1,4 +1,4 @@
-"""What the agents of the demonstration are called, what they are told to do, and what they say."""
+"""The names, prompts and texts of the demo's agents."""
 
 from typing import Any
 

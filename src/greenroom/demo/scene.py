@@ -1,4 +1,4 @@
-"""What is going on in the demonstration: threads, agents at work, asks, tools, people and a workflow."""
+"""Sets up the demo: threads, agents at work, asks, tools, people and a workflow."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""`python -m greenroom.demo.tracker`: a small MCP server for the demonstration, with issues that are kept in memory."""
+"""`python -m greenroom.demo.tracker`: a small MCP server for the demo, with issues that it keeps in memory."""
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError

@@ -1,1 +1,1 @@
-"""The ways in. Each door knows the nouns and the log, and never another door."""
+"""The interfaces of the hub. Each door imports the nouns and the log, and never another door."""

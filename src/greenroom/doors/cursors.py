@@ -1,4 +1,4 @@
-"""Where a page of threads ends, as the text that clients hand back for the next."""
+"""Cursors of a page of threads: the text that a client sends to get the next page."""
 
 from greenroom.clock import parse_iso
 from greenroom.log.pages import TIME

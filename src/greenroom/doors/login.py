@@ -1,4 +1,4 @@
-"""How a browser gets in: a one-time code is exchanged for a cookie that scripts cannot read."""
+"""How a browser logs in: it exchanges a one-time code for a cookie that scripts cannot read."""
 
 import asyncio
 import re

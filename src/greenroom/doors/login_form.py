@@ -1,4 +1,4 @@
-"""The login form as the hub writes it, in the language that the browser prefers."""
+"""The login form, rendered by the hub in the language that the browser prefers."""
 
 import html
 from typing import Literal

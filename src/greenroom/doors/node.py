@@ -1,4 +1,4 @@
-"""The door that nodes dial: a WebSocket for who has a node's credential."""
+"""The door for nodes: a WebSocket that needs a node's credential."""
 
 from starlette.types import Receive, Scope, Send
 

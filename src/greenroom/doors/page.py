@@ -1,4 +1,4 @@
-"""The web page: the files that `make page` built into the package, and the paths that are its own."""
+"""The web page: the files that `make page` built into the package, and the page's own paths."""
 
 import json
 import mimetypes

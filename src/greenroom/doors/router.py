@@ -1,4 +1,4 @@
-"""All doors as one application: which path leads where."""
+"""All doors as one application: maps paths to doors."""
 
 import contextlib
 from collections.abc import AsyncIterator, Collection

@@ -1,4 +1,4 @@
-"""The door to agents' terminals: a WebSocket that shows a screen, and takes keys from who may type.
+"""The door to agents' terminals: a WebSocket that shows a screen, and takes keys from people who may type.
 
 Sent to a viewer: `screen` (the lines that changed, or the `whole`), `writer` (who types, and the viewer's own id),
 `none` (the agent has no terminal), `ended`, `away` (its node cannot be reached), `said` and `thought` (its words as

@@ -1,4 +1,4 @@
-"""Expressions that people write in workflows and policies: CEL, compiled once, over plain JSON values only.
+"""CEL expressions in workflows and policies, compiled once, over plain JSON values only.
 
 The engine behind it (Google's own, `cel-expr-python`) is known in this package only.
 """

@@ -1,4 +1,4 @@
-"""How much an expression can cost, worked out before it is evaluated: a short text must not take memory and time."""
+"""Bounds the cost of an expression before it is evaluated, so that a short text cannot take much memory or time."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

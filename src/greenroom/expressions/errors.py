@@ -1,4 +1,4 @@
-"""The two ways in which an expression can be wrong: as it is written, and over the values that it meets."""
+"""The two errors of an expression: it is malformed, or it fails on the values that it gets."""
 
 
 class BadExpression(ValueError):

@@ -1,4 +1,4 @@
-"""Compiles an expression against the names that it may use, and evaluates it over values."""
+"""Compiles an expression against the names that it may use, and evaluates it."""
 
 import base64
 import datetime

@@ -1,4 +1,4 @@
-"""Holds an expression against the kinds of values that are known before there are any, such as those of inputs."""
+"""Checks an expression against the types of values that are known in advance, such as those of inputs."""
 
 import functools
 import re

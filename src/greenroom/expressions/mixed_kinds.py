@@ -1,4 +1,4 @@
-"""Keeps a condition from holding only because a value is of another kind than what it is compared with.
+"""Fails a condition that would be true only because it compares values of different types.
 
 `v != "deny"` is true for null, for a number and for a list, so a gate would open on an answer that never came. Where a
 condition needs two values to be different, they must be of one kind; null may be asked for by its name.

@@ -1,4 +1,4 @@
-"""What the engine says about an expression that it cannot read, in words for the one who wrote it."""
+"""Words the engine's syntax errors for the author of an expression."""
 
 import re
 

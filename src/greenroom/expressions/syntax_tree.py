@@ -1,4 +1,4 @@
-"""What an expression is made of, read from the form in which the engine writes it down (`cel.expr.CheckedExpr`)."""
+"""The syntax tree of an expression, read from the engine's own encoding (`cel.expr.CheckedExpr`)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Texts with expressions in them: `Review {{ steps.generate.output }}`. What is put in is never read again."""
+"""Templates with expressions: `Review {{ steps.generate.output }}`. Inserted text is never evaluated again."""
 
 import functools
 import json

@@ -1,1 +1,1 @@
-"""What the hub and its nodes both know: frames, digests, profiles, and facts about tool calls."""
+"""What hub and node share: frames, digests, profiles, and facts about tool calls."""

@@ -1,4 +1,4 @@
-"""The kinds of asks: one table with everything in which they differ. The page has it too, in `web/src/api/rows.ts`."""
+"""The kinds of asks: one table with everything in which they differ, also exported to `web/src/api/rows.ts`."""
 
 from typing import Literal, get_args
 

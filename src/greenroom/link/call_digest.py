@@ -1,4 +1,4 @@
-"""What an approval binds: one canonical encoding of the exact call, and its SHA-256."""
+"""What an approval is bound to: one canonical encoding of the exact call, and its SHA-256."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What a node and its hub say to each other, one JSON object a frame."""
+"""The frames between a node and its hub, one JSON object each."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""The hub's own tools, by the names that policies know, whatever a runtime makes of them."""
+"""The hub's own tools by the names that policies use, whatever a runtime calls them."""
 
 HUB = "greenroom"
 """The name under which agents are given the hub."""

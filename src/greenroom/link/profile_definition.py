@@ -1,4 +1,4 @@
-"""What an operator writes to say how one kind of agent is started."""
+"""A profile as an operator writes it: how to start one kind of agent."""
 
 from typing import Any
 

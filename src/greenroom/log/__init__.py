@@ -1,1 +1,1 @@
-"""The one way state changes: commands are decided, events appended, rows projected, changes announced."""
+"""The one way to change state: decide commands, append events, project rows, announce changes."""

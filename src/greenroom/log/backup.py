@@ -1,4 +1,4 @@
-"""A whole data directory as one file, made while the hub runs; `restore` is the way back."""
+"""Writes a whole data directory into one file while the hub runs; `restore` reads it."""
 
 import contextlib
 import hashlib

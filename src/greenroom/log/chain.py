@@ -1,4 +1,4 @@
-"""The hash chain of privileged events: each link is made over the one before it, so that a change shows."""
+"""The hash chain of privileged events: each link includes the one before it, so that a change is detected."""
 
 import hashlib
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What must be true of a data directory, verified at any time, also while the hub runs."""
+"""Verifies what must be true of a data directory, also while the hub runs."""
 
 import contextlib
 import hashlib

@@ -1,4 +1,4 @@
-"""The check of a log in PostgreSQL: the same walk through its events, on one snapshot of the database."""
+"""Verifies a log in PostgreSQL: the same walk through its events, on one snapshot of the database."""
 
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path

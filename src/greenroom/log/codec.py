@@ -1,4 +1,4 @@
-"""Events to bytes and back, old versions included."""
+"""Encodes and decodes events, old versions included."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""One shape into another: what a command, an event and a row have in common is copied by name."""
+"""Copies the fields that a command, an event and a row have in common, by name."""
 
 from functools import cache
 from typing import Any, TypeVar, get_args, get_type_hints

@@ -1,4 +1,4 @@
-"""The data directory: owned by one hub, closed to other users, with a mark of how far its log was acknowledged."""
+"""The data directory: owned by one hub, closed to other users, with a mark of the last acknowledged event."""
 
 import fcntl
 import json

@@ -1,4 +1,4 @@
-"""Requests that compute for long take turns in a thread, so that all others are answered meanwhile.
+"""Runs requests that compute for long in a thread, one at a time, while the loop answers all others.
 
 It is no queue of jobs: whoever asks waits for the answer, and is refused when too many wait already.
 """

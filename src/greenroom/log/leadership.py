@@ -1,4 +1,4 @@
-"""What only one of several hubs on a database does: reacting, keeping time, reading files of profiles and rules."""
+"""What only the leading hub of a shared database does: reactors, timers, reading profile and policy files."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""A watchdog for the event loop: it counts pauses, tells what caused them, and logs what the loop was doing.
+"""A watchdog for the event loop: counts pauses, finds their cause, and logs what the loop was doing.
 
 A timer on the loop beats while there is work, and compares the loop thread's CPU time with the time that passed. A
 second thread looks at the beat, and keeps the stack of the loop when it is late. Both rest while nothing is queued on

@@ -1,4 +1,4 @@
-"""What the log is made of: commands, events, rows' tables, and the nouns that bring them."""
+"""The parts of the log: commands, events, tables of rows, and the nouns that define them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

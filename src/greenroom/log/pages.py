@@ -1,4 +1,4 @@
-"""Pages of a list, newest first, by the seq at which a row was made: no two rows share one, so that none is lost."""
+"""Pages of a list, newest first, by the seq of creation: no two rows share one, so none is skipped."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeVar

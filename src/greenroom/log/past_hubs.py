@@ -1,4 +1,4 @@
-"""Refuses to begin a new hub where there was one whose log is gone: a disk is not mounted, or a database was lost."""
+"""Refuses to create a new hub where a hub's log is missing: a disk is not mounted, or a database was lost."""
 
 import logging
 import os

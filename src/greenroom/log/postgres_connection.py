@@ -1,4 +1,4 @@
-"""How a hub connects to PostgreSQL, so that both sides notice within seconds when the network between them is gone."""
+"""Connects to PostgreSQL so that both sides detect a lost network within seconds."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which hubs are on a database, and which of them leads: locks that are free as soon as their hub is gone."""
+"""Which hubs use a database, and which one leads, by locks that are released as soon as their hub is gone."""
 
 import asyncio
 import contextlib

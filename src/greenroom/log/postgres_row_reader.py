@@ -1,4 +1,4 @@
-"""The committed present in PostgreSQL, as doors and reactors read it; a connection that was lost is made again."""
+"""Reads committed rows in PostgreSQL, for doors and reactors, and reconnects after a lost connection."""
 
 import contextlib
 import time

@@ -1,4 +1,4 @@
-"""Rows of the nouns' tables in PostgreSQL: one SQL table each, the fields they are found by beside the encoded row."""
+"""Rows in PostgreSQL: one SQL table for each table of a noun, with the indexed fields beside the encoded row."""
 
 import unicodedata
 from collections.abc import Iterable, Mapping

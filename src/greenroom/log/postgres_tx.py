@@ -1,4 +1,4 @@
-"""Transactions of a log in PostgreSQL: the writer's, under a lock that all hubs share, and consistent views."""
+"""Transactions of a log in PostgreSQL: the writer's, under a lock that all hubs share, and consistent snapshots."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast

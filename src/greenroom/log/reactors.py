@@ -1,4 +1,4 @@
-"""Reactors: what follows from events outside the rows. Each has a durable cursor and sees every event at least once."""
+"""Reactors act on events outside the rows. Each has a durable cursor and sees every event at least once."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Rows made again from the log: when the code that makes them has changed, and to check that they are right."""
+"""Rebuilds rows from the log: when the code that computes them has changed, and to verify them."""
 
 import contextlib
 import hashlib

@@ -1,4 +1,4 @@
-"""A backup put back into a data directory, whole or not at all."""
+"""Restores a backup into a data directory, completely or not at all."""
 
 import contextlib
 import fcntl

@@ -1,4 +1,4 @@
-"""Waiting for a row to become what somebody waits for, woken by the commits that change it."""
+"""Waits until a row meets a condition. The commits that change the row wake the waiter."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Signals: what is shown and forgotten, such as typing marks. A listener that does not keep up loses the oldest."""
+"""Signals, such as typing marks: sent and never stored. A slow listener loses the oldest."""
 
 import asyncio
 from collections import deque

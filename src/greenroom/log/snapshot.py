@@ -1,4 +1,4 @@
-"""A log as it is read from outside of the hub: one snapshot, in a file or in PostgreSQL."""
+"""A read-only snapshot of a log, in a file or in PostgreSQL, for programs outside the hub."""
 
 import contextlib
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""One SQLite file: how it is opened, and what is said when it cannot be used."""
+"""One SQLite file: how to open it, and the errors when it cannot be used."""
 
 import contextlib
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The committed present in SQLite, as doors and reactors read it: most of what they ask was asked just before."""
+"""Reads committed rows in SQLite, for doors and reactors, with a cache of recent reads."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

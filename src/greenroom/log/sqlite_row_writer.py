@@ -1,4 +1,4 @@
-"""Rows written to SQLite: gathered while rules and projections run, then put into each table in one go."""
+"""Writes rows to SQLite: collects them while rules and projections run, then writes each table at once."""
 
 from collections.abc import Mapping
 from typing import Any

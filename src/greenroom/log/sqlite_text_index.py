@@ -1,4 +1,4 @@
-"""The words that rows are searched by, in SQLite: they are put into the index many rows at a time.
+"""The full-text index of rows in SQLite, updated for many rows at a time.
 
 An index that is written with every commit costs more than the row it is about. So the newest rows wait until there are
 enough of them; a search finds these by an index of its own, made while it looks.

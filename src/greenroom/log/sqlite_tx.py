@@ -1,4 +1,4 @@
-"""The one writer's transaction in SQLite: what a group of commands brings, written in one go."""
+"""The single writer's transaction in SQLite: writes the results of a group of commands at once."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the log needs of a database. SQLite is the first; the contract is written so that PostgreSQL can be another."""
+"""What the log needs of a database. SQLite and PostgreSQL implement it."""
 
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager

@@ -1,4 +1,4 @@
-"""Where a hub's log is kept: a file in its data directory, or a PostgreSQL database that it shares."""
+"""Chooses where a hub's log is: a file in its data directory, or a PostgreSQL database that hubs share."""
 
 from collections.abc import Callable
 from pathlib import Path

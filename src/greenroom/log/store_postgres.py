@@ -1,4 +1,4 @@
-"""The log in PostgreSQL, shared by several hubs: whoever writes holds a lock, so that seq has no gaps for any reader.
+"""The log in PostgreSQL, shared by several hubs: the writer holds a lock, so that no reader sees a gap in seq.
 
 A number taken from a sequence shows in the order of taking, not of committing, and a reader that goes by it misses
 rows. Here the next seq is read and used under one lock that lasts until the commit.

@@ -1,4 +1,4 @@
-"""The log in one SQLite file, through APSW: all but the commit and what takes long runs on the caller's thread.
+"""The log in one SQLite file, through APSW. Only commits and long work leave the caller's thread.
 
 SQLite's WAL publishes a commit to readers after it has synced it, so whatever `rows` shows is on disk.
 """

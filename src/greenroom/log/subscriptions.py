@@ -1,4 +1,4 @@
-"""Who is told of a commit: each subscriber names the tables and events it watches and gets only those."""
+"""Subscribers to commits: each names the tables and events that it watches, and gets only those."""
 
 import logging
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What the one writer's transaction gathers, on either database: events, the chain, command keys, reactors' cursors."""
+"""What the writer's transaction collects, on either database: events, the chain, command keys, reactors' cursors."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator

@@ -1,1 +1,1 @@
-"""The holder of agent processes on one machine: the same program beside the hub and far from it."""
+"""The program that runs agent processes on one machine, beside the hub or far from it."""

@@ -1,4 +1,4 @@
-"""An agent's process: what it was started with, where it works, and how it and all that it started are ended."""
+"""An agent's process: its command, its directory, and how it and everything it started are ended."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Where people sit at one agent: at the terminal it lives in, or at the one that its runtime opens beside it."""
+"""Where people attach to one agent: its own terminal, or one that its runtime opens beside it."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The agents that a node holds: one session each, carrying out orders one after the other."""
+"""The agents on a node: one session each, which carries out its orders one after the other."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""What the paths of a call really are on this machine, after links: the hub cannot look."""
+"""Resolves the links in a call's paths on this machine, because the hub cannot look."""
 
 import logging
 import os

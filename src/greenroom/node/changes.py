@@ -1,4 +1,4 @@
-"""What an agent has changed in a git worktree of its own during a run."""
+"""What an agent changed in its git worktree during a run."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Where a node finds its hub, and by what it knows that it is the right one."""
+"""The addresses at which a node finds its hub, and how it verifies that it is the right one."""
 
 import hashlib
 import ssl

@@ -1,4 +1,4 @@
-"""The node's end of its connection to the hub: it dials, greets, and sends what the hub has not taken."""
+"""The node's end of its connection to the hub: it connects, greets, and sends what the hub has not received."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""The address on this machine at which agents find the hub: it stays the same when the hub moves or restarts."""
+"""The address on this machine at which agents reach the hub. It stays the same when the hub moves or restarts."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Where programs are installed: what a sandbox has to show of them if it covers the folder that they are in."""
+"""Where programs are installed, so that a sandbox that hides the folder around them can still show them."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What an agent's process is given: a directory, an environment by allow-list, and its credential in a file."""
+"""What an agent's process gets: a directory, an environment from an allow-list, and its credential in a file."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""What a node must not lose: items until the hub has them, orders from the moment they are acknowledged."""
+"""What a node must not lose: items until the hub has received them, orders from their acknowledgement on."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What is heard from an agent on its way to the log: words are gathered, and shown at once to whoever looks."""
+"""Buffers an agent's output on its way to the log: collects words, and shows them at once to viewers."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The calls of an agent that wait for approval: what was approved is what may run, and nothing else."""
+"""An agent's calls that wait for approval. Only the approved call may run."""
 
 import logging
 from pathlib import Path

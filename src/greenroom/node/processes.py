@@ -1,4 +1,4 @@
-"""Child processes for drivers: each in a session of its own, with pipes or a terminal, its whole tree ended with it."""
+"""Child processes for drivers: each in its own session, with pipes or a terminal; its whole tree ends with it."""
 
 import asyncio
 import contextlib

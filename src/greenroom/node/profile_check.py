@@ -1,4 +1,4 @@
-"""Whether a profile could be started on this machine: looked at, and nothing started."""
+"""Checks whether a profile could start on this machine, without starting it."""
 
 import asyncio
 import shutil

@@ -1,4 +1,4 @@
-"""The node's program: it holds agents for a hub and carries out its orders, also while the hub is away."""
+"""The node's program: runs agents for a hub and carries out its orders, also while the hub is away."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The files that a command runs as programs, with their digests. What those load in turn is not covered."""
+"""Digests of the files that a command runs as programs. Files that those load are not included."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""Who is connected to a node's passage to the hub, and who has to go when there are too many."""
+"""The connections to a node's hub proxy, and which of them close when there are too many."""
 
 import asyncio
 from collections.abc import Container

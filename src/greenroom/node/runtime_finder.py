@@ -1,4 +1,4 @@
-"""Which runtimes are installed on a node's machine: at its start, and when something is installed later."""
+"""Finds the runtimes that are installed on a node's machine, at its start and when one is installed later."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""A sandbox for an agent's processes: they write in their own directory, and the hub's files are not there for them."""
+"""A sandbox for an agent's processes: they can write only in their own directory and cannot see the hub's files."""
 
 import os
 import shutil

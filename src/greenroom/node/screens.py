@@ -1,4 +1,4 @@
-"""What a terminal shows at the moment: a model of its screen, redrawn for viewers; none of its escapes reach them.
+"""A model of what a terminal shows, redrawn for viewers, so that none of its escapes reach them.
 
 The model answers what programs ask of a terminal, whether anybody looks or not, and keeps what has scrolled away in a
 ring that is bounded in bytes.

@@ -1,4 +1,4 @@
-"""Terminals that people may look at: each with its screen, shown as it changes, however much the program writes."""
+"""Terminals that people may watch: each with its screen, shown as it changes, however much the program writes."""
 
 import asyncio
 import time

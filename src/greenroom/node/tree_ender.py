@@ -1,4 +1,4 @@
-"""Ends the trees of many agents together: looking for processes takes as long for a thousand trees as for one."""
+"""Ends many process trees together: finding the processes takes as long for a thousand trees as for one."""
 
 import asyncio
 from weakref import WeakKeyDictionary

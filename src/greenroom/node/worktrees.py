@@ -1,4 +1,4 @@
-"""Git as a node sees it: a worktree with a branch of its own for an agent, and the branch that a folder is on."""
+"""Git on a node: a worktree with a branch of its own for an agent, and the branch of a folder."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A scripted agent that speaks ACP as a process of its own: its prompt is its script, one directive a line.
+"""A scripted agent that speaks ACP in its own process: its prompt is its script, one directive a line.
 
     # text                   what it is about, for people; nothing is done
     SAY text                 say it

@@ -1,4 +1,4 @@
-"""The agent's side of ACP: sessions, and prompts that are carried out one after the other."""
+"""The agent's side of ACP: sessions, and prompts that it carries out one after the other."""
 
 import os
 import queue

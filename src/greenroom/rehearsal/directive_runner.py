@@ -1,4 +1,4 @@
-"""Carries directives out: each is a method, and what it does is told to the client as a real agent would."""
+"""Carries out directives: each is a method, and the client sees what it does as from a real agent."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The hub's tools over MCP (streamable HTTP), with as little code as that takes."""
+"""A minimal client for the hub's tools over MCP (streamable HTTP)."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""What the agent says to who writes to it as to a person: what it is, and what to write instead."""
+"""What the agent answers to a prompt that is not a script: what it is, and what to write instead."""
 
 import re
 

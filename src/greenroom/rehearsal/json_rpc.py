@@ -1,4 +1,4 @@
-"""JSON-RPC in lines on the standard streams: answers and notifications out, requests that wait for the client."""
+"""JSON-RPC in lines on the standard streams: responses, notifications, and requests that wait for the client."""
 
 import json
 import sys

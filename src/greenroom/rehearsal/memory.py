@@ -1,4 +1,4 @@
-"""What the agent remembers of a session, in a file that outlives its process: every prompt, and every finished line."""
+"""What the agent remembers of a session, in a file that outlives its process: every prompt and finished line."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Plays prompts line by line, and goes on with one where an earlier process was."""
+"""Plays prompts line by line, and continues a prompt where an earlier process stopped."""
 
 from greenroom.rehearsal.directive_runner import Cancelled, DirectiveRunner, QuotaExhausted
 from greenroom.rehearsal.json_rpc import Json, RpcError

@@ -1,4 +1,4 @@
-"""The script in a prompt: its directives, and values of earlier results put into them."""
+"""The script in a prompt: its directives, with values of earlier results inserted."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""All nouns that the log is composed of, lowest first, and all verbs; apart from the doors: tools start quickly."""
+"""All nouns of the log, lowest first, and all verbs. It imports no door, so that commands start quickly."""
 
 from greenroom.log.model import Noun
 from greenroom.rules.access.project import ACCESS

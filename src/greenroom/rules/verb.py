@@ -1,4 +1,4 @@
-"""What a verb is: something that people and agents do to a noun, declared once for every door.
+"""A verb: something that people and agents do to a noun, declared once for every door.
 
 The REST endpoint, the MCP tool, the CLI verb and the page's call follow from the tables in `rules/<noun>/verbs.py`. A
 door has code of its own only where the answer is neither the row nor "ok".

@@ -1,1 +1,1 @@
-"""How agent runtimes are spoken to: one contract above, ACP, stream-json, HTTP and PTY below."""
+"""How to drive agent runtimes: one contract above; ACP, stream-json, HTTP and PTY below."""

@@ -1,4 +1,4 @@
-"""What has to be known of an ACP agent to drive it: how it is started and given things, and which traps it has."""
+"""What a driver must know of an ACP agent: how to start it, how it takes values, and its traps."""
 
 from typing import Any, Literal
 

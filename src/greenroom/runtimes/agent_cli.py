@@ -1,4 +1,4 @@
-"""What Greenroom knows of one agent CLI, as data. The CLI's folder in `runtimes/agents` holds all of it.
+"""Everything that Greenroom knows of one agent CLI, as data from the CLI's folder in `runtimes/agents`.
 
 Hub, node and command line read it without loading a driver or starting anything: `DriverInfo.load_driver` is the only
 way from here to code that speaks to a runtime.

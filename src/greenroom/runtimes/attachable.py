@@ -1,4 +1,4 @@
-"""How a person sits in with an agent: at the terminal that it lives in, or at its runtime's own program beside it."""
+"""How a person attaches to an agent: to its own terminal, or to its runtime's program beside it."""
 
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable

@@ -1,4 +1,4 @@
-"""What a call does, worked out from its arguments: files, hosts, commands, and what cannot be told."""
+"""Facts about a call, computed from its arguments: files, hosts, commands, and what cannot be determined."""
 
 import hashlib
 import posixpath

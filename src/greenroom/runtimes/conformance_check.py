@@ -1,4 +1,4 @@
-"""A check that any driver can be put through: does it keep the contract, with the real runtime behind it?"""
+"""Checks whether a driver keeps the contract, with the real runtime behind it."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The points of the check: each drives a real runtime through its driver, and says what is wrong with what it hears."""
+"""The points of the check: each drives a real runtime through its driver and reports what is wrong."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A conversation with a runtime on trial: scripts for its model, and words to wait for."""
+"""A conversation with a runtime under test: scripts for its model, and the words to wait for."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

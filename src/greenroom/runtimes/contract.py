@@ -1,4 +1,4 @@
-"""What a driver is: it opens a session of a runtime and tells what it hears. Nothing else is known above it."""
+"""The driver contract: a driver opens a session of a runtime and reports facts. The code above knows nothing else."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""All drivers by name, for whoever has to know which there are and what they take: none of them is loaded for that."""
+"""All drivers by name, with what they take. Listing them loads none of them."""
 
 import sys
 from collections.abc import Mapping

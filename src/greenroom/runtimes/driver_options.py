@@ -1,4 +1,4 @@
-"""What a profile can say in `options` of the general drivers. An agent's folder has those of its own."""
+"""The `options` of the general drivers. Those of an agent are in its folder."""
 
 from typing import Annotated, Any, Literal
 

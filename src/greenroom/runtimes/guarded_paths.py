@@ -1,4 +1,4 @@
-"""Files and folders that change what programs and agents may do: to write them is never quiet."""
+"""Files and folders that change what programs and agents may do. Writing to them always asks."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""How a plain program that is an agent finds the hub: in the variables that `greenroom` itself reads."""
+"""The variables through which a plain program that is an agent finds the hub: those that `greenroom` reads."""
 
 from greenroom.runtimes.contract import SessionOptions
 

@@ -1,4 +1,4 @@
-"""The lines of JSON that a runtime adds to its files while it works, each read once."""
+"""Reads each JSON line that a runtime appends to its files while it works, once."""
 
 import json
 from collections.abc import Iterator

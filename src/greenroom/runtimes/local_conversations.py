@@ -1,4 +1,4 @@
-"""Conversations that people had with agents' own programs on this machine, for an agent of the hub to continue."""
+"""Conversations of people with agent CLIs on this machine, which an agent of the hub can continue."""
 
 import heapq
 import json

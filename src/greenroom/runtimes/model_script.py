@@ -1,4 +1,4 @@
-"""What makes a scripted model behind a runtime do things, and what puts the runtime on that model."""
+"""How to make the scripted model behind a runtime do things, and how to connect the runtime to it."""
 
 from typing import Any
 

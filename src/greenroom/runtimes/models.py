@@ -1,4 +1,4 @@
-"""Models that a runtime does not know: which were meant, in a sentence."""
+"""Unknown model names: a sentence that suggests similar ones."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""An agent's processes as one tree that is found and ended as a whole, however they try to get away.
+"""An agent's processes as one tree, found and ended as a whole even if they try to escape.
 
 A mark in the environment names the tree; where a cgroup can be made the kernel holds it together as well. The node is a
 subreaper, so that a process which hides by forking twice comes back to it and does not stay as a zombie.

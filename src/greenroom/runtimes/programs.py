@@ -1,4 +1,4 @@
-"""The program behind a driver: whether it is installed, how it is called, and private files that it is given."""
+"""The program behind a driver: whether it is installed, how to call it, and its private files."""
 
 import asyncio
 import contextlib

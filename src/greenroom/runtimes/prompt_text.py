@@ -1,4 +1,4 @@
-"""Makes a prompt safe for the runtime that reads it: nothing in it is taken for a command, a mention or a key.
+"""Makes a prompt safe for the runtime that reads it: no word of it acts as a command, a mention or a key.
 
 Most of a prompt is the words of others: messages, topics, outputs of other steps, mail, webhooks. Agent CLIs act on
 some words by themselves, before any model sees them: `@path` reads a file, `/name` runs a command, `!` runs a shell,

@@ -1,4 +1,4 @@
-"""Runtimes on a scripted model, so that they can be tried without an account."""
+"""Connects runtimes to a scripted model, so that they can be tried without an account."""
 
 from pathlib import Path
 

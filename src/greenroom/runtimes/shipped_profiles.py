@@ -1,4 +1,4 @@
-"""The profiles that ship with Greenroom: one for each agent that it knows and that needs no further settings."""
+"""The profiles that ship with Greenroom: one for each known agent that needs no further settings."""
 
 from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.runtimes.agents import AGENTS

@@ -1,4 +1,4 @@
-"""A spawner that remembers every process, so that a check can tell what is left of it and what strangers can see."""
+"""A spawner that remembers every process, so that a check finds what is left over and what strangers can see."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""What a tool does, by its name: the names come from the folders of the agents."""
+"""The kind of a tool by its name. The names come from the agents' folders."""
 
 from collections.abc import Mapping
 

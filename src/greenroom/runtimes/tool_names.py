@@ -1,4 +1,4 @@
-"""What policies call the tools of MCP servers: each by one name, whatever a runtime makes of it."""
+"""The names that policies use for the tools of MCP servers: one each, whatever a runtime calls it."""
 
 import re
 import secrets

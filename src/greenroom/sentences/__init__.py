@@ -1,4 +1,4 @@
-"""What Greenroom says to people: a sentence is a key and parameters, worded by one catalogue a language.
+"""What Greenroom says to people: a sentence is a key and parameters, with one catalogue for each language.
 
 `en.json` and `zh-CN.json` beside this file hold the words, in which `{name}` stands for a parameter. The page imports
 both and shows the language of its reader; everybody else gets `str(sentence)`, which is English. A list is joined by

@@ -1,4 +1,4 @@
-"""Values for programs that read English: what is declared as `Words` becomes text, and a `Sentence` stays one."""
+"""Values for programs that read English: fields declared as `Words` become text, and a `Sentence` stays one."""
 
 from collections.abc import Callable
 from functools import cache

@@ -1,1 +1,1 @@
-"""What runs in the hub: the services that act on the log, on nodes and on the world outside."""
+"""What runs in the hub: services that act on the log, on nodes and on the outside world."""

@@ -1,4 +1,4 @@
-"""What an agent is doing just now, in words for whoever has written to it and waits."""
+"""Says what an agent is doing at the moment, for the person who wrote to it and waits."""
 
 from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal

@@ -1,4 +1,4 @@
-"""What makes agents callable: the node of this machine, profiles and rules from files, and timers."""
+"""What makes agents available: the node of this machine, profiles and rules from files, and timers."""
 
 import asyncio
 import logging

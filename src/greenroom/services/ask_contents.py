@@ -1,4 +1,4 @@
-"""Pieces of asks and answers: text as it is, all else as files beside the database."""
+"""The parts of asks and answers: text inline, everything else as files beside the database."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""Raising asks, answering them and waiting for answers, as doors do it."""
+"""Creates asks, answers them and waits for answers, for the doors."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The bus as doors use it: what takes more than one command, or a wait."""
+"""Operations of the bus, for the doors, that take more than one command or a wait."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The hub's connections to others, as doors use them."""
+"""The hub's connections to nodes, MCP servers and notification channels, for the doors."""
 
 from greenroom.services.hub import Hub
 from greenroom.services.node_links import NodeLinks

@@ -1,4 +1,4 @@
-"""The coordinator: looks at threads in which everybody waits, and asks the person who shall go on."""
+"""The coordinator: finds threads in which everybody waits, and asks the person who should continue."""
 
 from greenroom.ids import new_id
 from greenroom.log.log import Log

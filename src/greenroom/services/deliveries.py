@@ -1,4 +1,4 @@
-"""What was handed over to whom, gathered and written down many at a time."""
+"""Records which messages were delivered to whom, many at a time."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What follows from what happens to threads: files go with the messages that named them."""
+"""Deletes files together with the messages that named them."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""The hub as doors see it: the log, and what the nouns offer beyond rows and commands."""
+"""The hub as the doors see it: the log, and what the nouns offer beyond rows and commands."""
 
 import time
 from collections import Counter

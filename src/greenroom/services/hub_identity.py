@@ -1,4 +1,4 @@
-"""What a data directory holds of its hub: the hub's name, and the operator's token."""
+"""The identity of a hub in its data directory: the hub's name and the operator's token."""
 
 import hashlib
 import secrets

@@ -1,4 +1,4 @@
-"""The node of the hub's own machine: a separate program, started if it is not there, and left running on a stop."""
+"""The node of the hub's own machine: a separate program that the hub starts if needed and leaves running."""
 
 import asyncio
 import contextlib

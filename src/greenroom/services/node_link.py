@@ -1,4 +1,4 @@
-"""One connection of one node, as the hub sees it: what is sent over it, and when it is over."""
+"""One connection of one node, on the hub's side: what is sent over it, and when it is over."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Connections of nodes: each is greeted, fenced by its epoch, sent its orders, and heard."""
+"""Connections of nodes: greets each, fences it by its epoch, sends orders and receives items."""
 
 import asyncio
 import contextlib

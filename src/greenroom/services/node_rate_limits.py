@@ -1,4 +1,4 @@
-"""How fast the hub reads from each node."""
+"""Limits how fast the hub reads from each node."""
 
 import asyncio
 

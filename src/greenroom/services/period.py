@@ -1,4 +1,4 @@
-"""Periods that begin at whole seconds: all that is done every second wakes an idle hub once, not each on its own."""
+"""Periods that begin at whole seconds, so that all periodic work wakes an idle hub once a second at most."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Rules from policy.toml in the data directory: read, checked with key and remedy, and reloaded when it changes."""
+"""Rules from policy.toml in the data directory: read, checked, and reloaded when the file changes."""
 
 import asyncio
 import datetime

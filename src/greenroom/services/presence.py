@@ -1,4 +1,4 @@
-"""Who is there: an agent is online while it waits and for a while after it was last heard of. Kept in memory only."""
+"""Who is online: an agent is while it waits, and for a while after its last call. In memory only."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Profiles from agents/*.toml, and from config/available-agents.json in both its shapes."""
+"""Profiles from agents/*.toml, and from config/available-agents.json in both its formats."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Asks nodes whether they have the programs that profiles name: after a change, and now and then."""
+"""Asks nodes whether they have the programs that profiles name, after a change and at intervals."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Calls that were refused, in the audit: one record each, and of a flood only its sums."""
+"""Records refused calls in the audit: one record each, and only totals for a flood."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Starting runs and waiting for them, as doors do it."""
+"""Starts runs and waits for them, for the doors."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Importing the MCP SDK in threads: one at a time, because two at once get halves of its modules."""
+"""Imports the MCP SDK in threads, one at a time, because two imports at once get incomplete modules."""
 
 import threading
 

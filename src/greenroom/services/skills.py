@@ -1,4 +1,4 @@
-"""The skills that a profile names: their texts are read when an agent is started, and told to it as instructions."""
+"""The skills of a profile: reads their texts when an agent starts, and adds them to its instructions."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Work that is done every few seconds."""
+"""Periodic work, every few seconds."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Keeps the hub's time with the machine's clock, or the database's where hubs share one, and notices when it jumps."""
+"""Compares the hub's time with the machine's clock, or with the shared database's, and detects jumps."""
 
 import asyncio
 import logging

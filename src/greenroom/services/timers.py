@@ -1,4 +1,4 @@
-"""Time that runs out: runs beyond their deadline are paused, or go on; asks beyond theirs are refused by silence."""
+"""Deadlines: pauses or resumes runs whose time is up, and expires asks that nobody answered."""
 
 import asyncio
 

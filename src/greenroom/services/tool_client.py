@@ -1,4 +1,4 @@
-"""One connection to an MCP server through the SDK's client; apart, because importing the SDK takes its time."""
+"""One connection to an MCP server through the SDK's client, in its own module because the SDK is slow to import."""
 
 import asyncio
 from collections.abc import AsyncIterator

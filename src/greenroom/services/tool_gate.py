@@ -1,4 +1,4 @@
-"""A call of a server's tool on its way through the gate: judged, asked about, and run once as it was approved."""
+"""A call of a server's tool on its way through the gate: judged, asked about, and run once as approved."""
 
 from typing import TYPE_CHECKING, Any
 

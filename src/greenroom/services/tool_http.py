@@ -1,4 +1,4 @@
-"""The way to MCP servers over HTTP, with a bound on what one of them may send at once."""
+"""HTTP transport to MCP servers, with a limit on what one of them may send at once."""
 
 from collections.abc import AsyncIterator
 

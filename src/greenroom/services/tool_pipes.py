@@ -1,4 +1,4 @@
-"""An MCP server's program and the pipes to it: what it says is bounded, and nothing of it is left behind."""
+"""An MCP server's program and its pipes: bounds what it sends, and leaves no process behind."""
 
 import asyncio
 import contextlib

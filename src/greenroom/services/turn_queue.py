@@ -1,4 +1,4 @@
-"""Turns in a crowded thread: agents that would all answer the same message come one after the other.
+"""Turns in a crowded thread: agents that would all answer the same message respond one after the other.
 
 Only one of them can post on what it has read; the others would be refused, read again, and be refused again. So when
 some have just been handed their context, the rest wait until one of these comes back, and then read what it wrote. As

@@ -1,4 +1,4 @@
-"""Waiting for messages: who waits where, woken by the commit that brings the message and never by a poll."""
+"""Waits for messages: the commit that brings a message wakes the waiters, without polling."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which agents a message wakes, and whom that it names it does not reach."""
+"""Which agents a message wakes, and which mentioned ones it does not reach."""
 
 from collections.abc import Iterator
 from typing import Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""Agents that are called into threads: by an invitation, or woken by a message where their profile allows that."""
+"""Starts agents in threads: by an invitation, or by a message if their profile allows that."""
 
 import logging
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""People at agents' terminals: many may look, one types, and who reads slowly is shown less often, never wrongly.
+"""People at agents' terminals: many can watch, one types, and a slow viewer gets fewer, complete updates.
 
 The hub keeps the screen of each agent that somebody looks at. A viewer has at most one screen waiting for it, into
 which every change is merged; so a viewer costs the same however slow it is, and the next frame it takes is the newest.

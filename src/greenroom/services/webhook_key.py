@@ -1,4 +1,4 @@
-"""The key from which the secrets of webhooks follow: a file in the data directory that only its owner can read."""
+"""The key from which the secrets of webhooks are derived, in a file that only its owner can read."""
 
 import os
 import secrets

@@ -1,4 +1,4 @@
-"""Workflows and skills as files: found beside each other, in the data directory, or where a profile works."""
+"""Finds workflows and skills as files: beside each other, in the data directory, or in a profile's directory."""
 
 import dataclasses
 import re

@@ -1,4 +1,4 @@
-"""The models that the steps of a workflow name, and whether the runtimes that would ask them know them."""
+"""Checks whether the runtimes know the models that the steps of a workflow name."""
 
 from collections.abc import Iterable, Iterator, Mapping
 

@@ -1,4 +1,4 @@
-"""Starting runs of workflows and waiting for them, as doors do it."""
+"""Starts runs of workflows and waits for them, for the doors."""
 
 from typing import Any
 

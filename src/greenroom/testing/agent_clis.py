@@ -1,4 +1,4 @@
-"""Real agent CLIs in processes of their own, for tests: on the fake model, and with the hub as their MCP server."""
+"""Real agent CLIs as processes for tests, connected to the fake model and to the hub as their MCP server."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A browser that logs in, without a browser: its cookie goes into a client's jar, its page's key into the headers."""
+"""Logs in without a browser: puts the cookie into a client's jar and the page's key into its headers."""
 
 import httpx
 

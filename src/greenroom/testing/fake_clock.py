@@ -1,4 +1,4 @@
-"""A clock that a test sets while programs run, for tests: what they take for the time is changed by libfaketime.
+"""A clock that a test sets while programs run, through libfaketime.
 
 Only the time of day jumps. The clock that measures spans goes on as it would on a machine whose clock is set.
 """

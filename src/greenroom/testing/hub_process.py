@@ -1,4 +1,4 @@
-"""A real hub in a process of its own, for tests: started on a free port, killed or stopped at will."""
+"""A real hub as a process, for tests: started on a free port, killed or stopped by the test."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What the machine must have for a test: where it is missing the test is skipped, except where all tests must run."""
+"""What a test needs on the machine. Without it the test is skipped, except where all tests must run."""
 
 import os
 import shutil

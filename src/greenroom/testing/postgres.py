@@ -1,4 +1,4 @@
-"""A private PostgreSQL server for tests: its own directory, a socket in it, and no port unless one is asked for."""
+"""A private PostgreSQL server for tests: its own directory, a socket in it, and no port unless requested."""
 
 import contextlib
 import os

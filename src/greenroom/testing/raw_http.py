@@ -1,4 +1,4 @@
-"""HTTP for tests: to the byte where it matters, and light enough for a thousand clients at once."""
+"""HTTP for tests: exact to the byte, and light enough for a thousand clients at once."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Agents for tests that talk over REST: posters that do not give up, and listeners that resume by their cursor."""
+"""Agents for tests over REST: posters that retry, and listeners that resume by their cursor."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""`python -m greenroom.testing.scripted_tool [PORT]`: an MCP server whose one tool, `perform`, does what it is told.
+"""`python -m greenroom.testing.scripted_tool [PORT]`: an MCP server with one tool, `perform`, that follows a script.
 
 One directive a line: `SAY text`, `SLEEP seconds` (with progress), `ASK question`, `JSON object`, `FAIL text`, `CRASH`.
 """

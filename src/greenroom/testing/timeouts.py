@@ -1,4 +1,4 @@
-"""How long tests wait for what must happen. A busy machine is no failure, so all of them wait this long."""
+"""How long tests wait. All waits are long, so that a busy machine causes no failure."""
 
 import os
 

@@ -1,1 +1,1 @@
-"""A tool of an MCP server as an agent: what it is told is the tool's argument, what it says is the tool's answer."""
+"""A tool of an MCP server as an agent: its prompt is the tool's argument, its answer the tool's result."""

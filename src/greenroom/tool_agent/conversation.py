@@ -1,4 +1,4 @@
-"""One connection to the MCP server, and turns that are each one call of the tool."""
+"""One connection to the MCP server, with turns that are one call of the tool each."""
 
 import asyncio
 import json

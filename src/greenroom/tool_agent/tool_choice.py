@@ -1,4 +1,4 @@
-"""Which tool of which MCP server: what a profile says, and what the agent's process is told of it."""
+"""Which tool of which MCP server to call, from the profile and the options of the agent's process."""
 
 import os
 from typing import Any

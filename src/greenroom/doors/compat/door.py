@@ -1,4 +1,4 @@
-"""The foreign protocols that this hub speaks: each is mounted by one setting."""
+"""Mounts the protocols of other programs that the settings enable."""
 
 from starlette.routing import WebSocketRoute
 

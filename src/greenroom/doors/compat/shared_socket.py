@@ -1,4 +1,4 @@
-"""`/ws`, which two protocols share: text frames are the run-tree clients', binary frames are Agent Assistant's."""
+"""`/ws`, which two protocols share: text frames for run-tree clients, binary frames for Agent Assistant's clients."""
 
 from starlette.types import Receive, Scope, Send
 

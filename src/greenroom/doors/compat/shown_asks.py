@@ -1,4 +1,4 @@
-"""What was sent to clients that know no digests: their yes holds for exactly that."""
+"""Remembers what was sent to clients that send no digest: their approval counts for exactly that."""
 
 from greenroom.rules.asks.model import Ask
 

@@ -1,1 +1,1 @@
-"""HTTP and WebSockets for every door: limits of a connection, the guard, routes, and how errors are answered."""
+"""HTTP and WebSockets for every door: limits of a connection, the guard, routes, and error responses."""

@@ -1,4 +1,4 @@
-"""One HTTP connection: the limits of what comes in before anybody is known, and how an answer is written.
+"""One HTTP connection: limits on what arrives before the caller is authenticated, and how responses are written.
 
 uvicorn waits forever for a request that does not come, and keeps whatever is sent instead of one. An answer that is
 whole is written in one piece, as most are; uvicorn writes the rest.

@@ -1,4 +1,4 @@
-"""How a call proves who makes it: a bearer token, an agent's token, or a page's login.
+"""How a call proves who makes it: a bearer token, an agent's token, or a browser's login.
 
 A login is a cookie together with a key that the page keeps. Browsers send a cookie to every port of a host, so that any
 server there may have seen it; the key is in the page's own storage.

@@ -1,4 +1,4 @@
-"""How an error becomes an HTTP answer: once, for every door that speaks HTTP."""
+"""Turns an error into an HTTP response, in one place for every door that speaks HTTP."""
 
 import logging
 import math

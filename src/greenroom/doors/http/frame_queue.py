@@ -1,4 +1,4 @@
-"""What waits to be sent to one client: bounded in bytes, so that a client that does not read costs only itself."""
+"""The frames queued for one client, bounded in bytes, so that a slow client costs only itself."""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,4 @@
-"""One call between the connection and the doors: its body is counted, its answer bears what all answers bear."""
+"""One call between the connection and the doors: counts its body and adds the headers that every response has."""
 
 import asyncio
 import contextlib

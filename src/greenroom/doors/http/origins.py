@@ -1,4 +1,4 @@
-"""Which names this hub answers to. One function, exact comparison, for every door."""
+"""The host names and origins that this hub accepts, compared exactly, by one function for every door."""
 
 import ipaddress
 from collections.abc import Iterable

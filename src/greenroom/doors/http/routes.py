@@ -1,4 +1,4 @@
-"""Which path leads to which endpoint, who may use it, and how it is run."""
+"""Maps paths to endpoints, checks the right, and runs the endpoint."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass

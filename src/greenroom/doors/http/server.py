@@ -1,4 +1,4 @@
-"""uvicorn as a hub runs it: where it listens, what it allows strangers, and how it ends."""
+"""uvicorn as a hub runs it: where it listens, its limits for unknown clients, and how it shuts down."""
 
 import asyncio
 import contextlib

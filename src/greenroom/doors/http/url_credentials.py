@@ -1,4 +1,4 @@
-"""A credential in the URL, for programs that can send no header: `/with/TOKEN/...`, or `?token=` where they know it.
+"""A credential in the URL, for programs that can send no header: `/with/TOKEN/...`, or `?token=`.
 
 Off unless the setting credential_in_url is on, and good only where older clients call: whoever finds such a URL in a
 log or a history gets no further than those.

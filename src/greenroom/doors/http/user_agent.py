@@ -1,4 +1,4 @@
-"""What a browser says of itself, in the few words by which a person knows the device again."""
+"""Describes a browser in a few words, so that a person recognizes the device."""
 
 _BROWSERS = (
     ("Edg", "Edge"),

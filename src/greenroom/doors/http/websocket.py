@@ -1,4 +1,4 @@
-"""A WebSocket below its messages: whoever floods us with frames, or leaves our answers to pings unread, is hung up on.
+"""A WebSocket below its messages: closes a connection that floods us with frames or answers no pings.
 
 uvicorn bounds the size of a message and nothing else, and knows one rhythm of pings for all paths.
 """

@@ -1,4 +1,4 @@
-"""What is sent over one WebSocket, and how it ends: the same for every door that talks in frames."""
+"""Sends frames over one WebSocket and closes it, the same for every door that uses frames."""
 
 import asyncio
 import contextlib

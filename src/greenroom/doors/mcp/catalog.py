@@ -1,4 +1,4 @@
-"""All that the hub offers over MCP."""
+"""Everything that the hub offers over MCP."""
 
 from greenroom.doors.mcp.prompts import PROMPTS
 from greenroom.doors.mcp.resources import RESOURCE_TEMPLATES, RESOURCES

@@ -1,4 +1,4 @@
-"""The MCP door as one ASGI application: which path is which transport."""
+"""The MCP door as one ASGI application: which path serves which transport."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""One HTTP request of an MCP client, and the ways in which it is answered."""
+"""One HTTP request of an MCP client, and the ways to respond to it."""
 
 from collections.abc import Mapping
 from functools import lru_cache

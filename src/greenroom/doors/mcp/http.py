@@ -1,4 +1,4 @@
-"""Streamable HTTP: the SDK answers everything but tool calls, which take a short path of their own.
+"""Streamable HTTP: the SDK handles everything except tool calls, which take a shorter path of their own.
 
 A tool call through the SDK costs several times what the call itself does, so this door parses, runs and answers
 `tools/call` itself, with the SDK's checks of the headers against the body. Whatever else a client sends goes to the

@@ -1,4 +1,4 @@
-"""The images of a message as blocks, checked: one that a model's API cannot read would spoil the whole conversation."""
+"""Checks the images of a message: one that a model's API cannot read would break the whole conversation."""
 
 import asyncio
 import base64

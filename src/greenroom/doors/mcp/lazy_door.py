@@ -1,4 +1,4 @@
-"""The MCP door, put up when somebody first comes: importing its SDK takes longer than all else at the hub's start."""
+"""Loads the MCP door at the first request: importing its SDK takes longer than the rest of the hub's start."""
 
 import asyncio
 import gc

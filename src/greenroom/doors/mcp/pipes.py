@@ -1,4 +1,4 @@
-"""Lines in and out of this process, each way by a thread, so that a pipe that is stuck never holds up the rest.
+"""Reads and writes lines on this process's pipes, in one thread each, so that a full pipe never blocks the rest.
 
 Threads and not the event loop's own pipes, because those change the descriptors for whoever shares them, and because
 a daemon thread that hangs in a read or a write does not keep the process from ending.

@@ -1,4 +1,4 @@
-"""Prompts that a person may pick in a client."""
+"""Prompts that a person can choose in a client."""
 
 from typing import Annotated, Any
 

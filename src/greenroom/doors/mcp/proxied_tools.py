@@ -1,4 +1,4 @@
-"""Tools of MCP servers behind the hub, offered as server__tool to those who may see them."""
+"""Tools of MCP servers behind the hub, offered as server__tool to callers that may see them."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Agents that ask the hub the same again and again, and get the same answer: their run is paused like any other loop.
+"""Detects agents that repeat a call to the hub and get the same answer: their run is paused like any other loop.
 
 Only the hub knows what it has answered: not every runtime tells, and an answer has times and tokens in it that always
 differ. What is counted is in memory, for it is about the last minutes.

@@ -1,4 +1,4 @@
-"""What can be read at an address: the bus, its agents and threads, and what was said in one."""
+"""MCP resources: the bus, its agents and threads, and the transcript of a thread."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a caller may use and how it is run, for every transport; and the SDK's server built upon it."""
+"""What a caller may use and how it is run, for every transport, and the SDK's server built on that."""
 
 import logging
 import re

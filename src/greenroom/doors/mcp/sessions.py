@@ -1,4 +1,4 @@
-"""The sessions of 2025-11-25 and older: each belongs to one principal, few are kept, and idle ones end.
+"""MCP sessions (2025-11-25 and older): each belongs to one principal, their number is limited, and idle ones end.
 
 A session holds nothing that a restart would lose, so one that was opened before the hub was restarted, or at another
 hub of the same log, goes on. Not every client would begin a new one.

@@ -1,4 +1,4 @@
-"""What the MCP door shows of messages and agents: the field names are those that the bus's clients know."""
+"""The MCP door's shapes of messages and agents, with the field names that the bus's clients know."""
 
 import asyncio
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""An MCP server on stdin and stdout that passes every message on to a hub, and outlives the hub's restarts.
+"""An MCP server on stdin and stdout that forwards every message to a hub, and survives the hub's restarts.
 
 It imports nothing of the hub nor the SDK, so that it starts quickly: every agent starts one of its own.
 """

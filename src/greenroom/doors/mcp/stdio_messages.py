@@ -1,4 +1,4 @@
-"""Messages on their way through the stdio proxy: how they are told apart, and what stands in headers and lines."""
+"""Messages on their way through the stdio proxy: how to tell them apart, and what goes into headers and lines."""
 
 import base64
 import re

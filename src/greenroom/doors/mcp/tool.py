@@ -1,4 +1,4 @@
-"""What the MCP door offers, as declarations: tools, resources and prompts, kept in explicit lists."""
+"""Declarations of what the MCP door offers: tools, resources and prompts, in explicit lists."""
 
 import re
 from collections.abc import Awaitable, Callable

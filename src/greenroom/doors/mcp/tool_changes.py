@@ -1,4 +1,4 @@
-"""What MCP clients are told of by themselves: that the list of their tools has changed."""
+"""Notifies MCP clients when their list of tools has changed."""
 
 import asyncio
 

@@ -1,1 +1,1 @@
-"""A door."""
+"""The REST door."""

@@ -1,4 +1,4 @@
-"""Where other devices reach the hub, for who wants to log one in."""
+"""The addresses at which other devices reach the hub, for pairing a device."""
 
 import msgspec
 from starlette.requests import Request

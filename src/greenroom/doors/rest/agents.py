@@ -1,4 +1,4 @@
-"""Agents over REST: who is there or can be invited, letting one go, and putting one out."""
+"""Agents over REST: list and invite them, stop one, and remove one."""
 
 import msgspec
 from starlette.requests import Request

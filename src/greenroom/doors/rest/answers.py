@@ -1,4 +1,4 @@
-"""Answers to asks over REST: to one, or to many by their ids."""
+"""Answers to asks over REST: to one ask, or to several by their ids."""
 
 import asyncio
 from typing import Any, Literal

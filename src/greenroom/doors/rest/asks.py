@@ -1,4 +1,4 @@
-"""Asks over REST: what waits for people, and their answers."""
+"""Asks over REST."""
 
 import asyncio
 from typing import Any, Literal

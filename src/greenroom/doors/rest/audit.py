@@ -1,4 +1,4 @@
-"""What was done with power, for operators: the privileged events of the log."""
+"""The audit over REST: privileged events of the log, for operators."""
 
 from collections.abc import Callable
 from typing import Annotated, Any

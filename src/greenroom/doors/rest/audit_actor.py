@@ -1,4 +1,4 @@
-"""Who is behind an entry of the audit, by the name that people know them by."""
+"""Names the person or agent behind an entry of the audit."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Credentials over REST, for operators: who can get in, letting somebody in, and putting them out."""
+"""Credentials over REST, for operators: list, create and revoke them."""
 
 from typing import Annotated
 

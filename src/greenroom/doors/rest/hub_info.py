@@ -1,4 +1,4 @@
-"""What a person or a watchdog meets first: the front page, who one is, and whether the hub is well."""
+"""The front page, who you are to the hub, and the hub's health."""
 
 import os
 import pwd

@@ -1,4 +1,4 @@
-"""Ids by a part of them: which runs, asks, agents, threads and so on a person means by a few letters or a name."""
+"""Finds runs, asks, agents, threads and so on by a part of their id or by a name."""
 
 import difflib
 import itertools

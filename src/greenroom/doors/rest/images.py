@@ -1,4 +1,4 @@
-"""Whether bytes are the image that they claim to be, and nothing besides: a file that is also a page is refused."""
+"""Checks that bytes are the image that they claim to be, and refuses a file that is also a page."""
 
 import re
 import zlib

@@ -1,4 +1,4 @@
-"""One message over REST: what it says and said, who reacted to it, whom it has reached; and searching for one."""
+"""One message over REST: its text, history, reactions and receipts; and message search."""
 
 import asyncio
 from typing import Annotated

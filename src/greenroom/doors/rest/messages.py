@@ -1,4 +1,4 @@
-"""Messages in a thread: posting and reading. This is the path that everybody is on all the time."""
+"""Posting and reading messages over REST. This is the most used path of the hub."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How the hub is doing, in numbers: as JSON, and as text for Prometheus."""
+"""Metrics of the hub, as JSON and as text for Prometheus."""
 
 import itertools
 import os

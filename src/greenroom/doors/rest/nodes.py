@@ -1,4 +1,4 @@
-"""Nodes over REST: which there are, letting one in, taking one out of use, and putting one out."""
+"""Nodes over REST: list, add, drain and remove them."""
 
 import msgspec
 from starlette.requests import Request

@@ -1,4 +1,4 @@
-"""Channels by which people are reached, over REST; and the answers that come back from a notification."""
+"""Notification channels over REST, and answers that come from a notification."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""The description of the API, made from what every endpoint of every door declares."""
+"""The OpenAPI document, generated from the declarations of every endpoint."""
 
 import re
 from collections.abc import Callable, Sequence

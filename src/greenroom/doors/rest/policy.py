@@ -1,4 +1,4 @@
-"""The policy over REST: rules, what they would have answered, suggestions, templates, and a person's standing yeses."""
+"""The policy over REST: rules, trials on earlier calls, suggestions, templates and grants."""
 
 from typing import Annotated, Any
 

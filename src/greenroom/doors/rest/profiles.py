@@ -1,4 +1,4 @@
-"""Profiles over REST: what there is, changing them, and whether they would start."""
+"""Profiles over REST: list, change and check them."""
 
 import asyncio
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""Refusals in the words that the bus's REST clients look for."""
+"""Words refusals as the bus's REST clients expect."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Being an agent over REST: registering, being there, describing oneself, and leaving."""
+"""Agents that register over REST: register, heartbeat, describe themselves, and leave."""
 
 import msgspec
 from starlette.requests import Request

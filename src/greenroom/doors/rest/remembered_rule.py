@@ -1,4 +1,4 @@
-"""What "remember as a rule" would leave behind, shown before anybody says yes to it."""
+"""Shows the rule that "remember as a rule" would create, before anybody approves it."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Remote input: what one device of a person sends to be typed on another that they have switched on for it.
+"""Remote input: text that one device of a person sends to be typed on another that they switched on.
 
 Nothing of it is stored. Only people send and receive: agents have no right to it.
 """

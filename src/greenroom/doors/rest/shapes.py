@@ -1,4 +1,4 @@
-"""What the REST door shows of agents, threads and messages: the field names are those that the bus's clients know."""
+"""The REST door's shapes of agents, threads and messages, with the field names that the bus's clients know."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A thread as one Markdown document, made piece by piece so that a long one holds nobody up."""
+"""A thread as one Markdown document, written in pieces so that a long one does not block the hub."""
 
 import re
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Coming into a thread and waiting in it, over REST."""
+"""Joining a thread and waiting in it, over REST."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Threads over REST: which there are, opening them, and what becomes of them."""
+"""Threads over REST: list, open and change them."""
 
 from typing import Any
 

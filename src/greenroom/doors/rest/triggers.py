@@ -1,4 +1,4 @@
-"""Triggers over REST: armed by operators, fired by calls that are signed instead of having a credential."""
+"""Triggers over REST: operators arm them, and calls with a signature instead of a credential fire them."""
 
 import msgspec
 from starlette.requests import Request

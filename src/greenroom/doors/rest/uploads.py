@@ -1,4 +1,4 @@
-"""Images that are put beside messages: taken in after a look at every byte that matters, given out without power."""
+"""Uploaded images: every byte that matters is checked, and they are served without scripts or rights."""
 
 import asyncio
 import unicodedata

@@ -1,4 +1,4 @@
-"""The endpoints that follow from the tables of verbs."""
+"""The endpoints built from the tables of verbs."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, get_type_hints

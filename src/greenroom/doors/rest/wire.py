@@ -1,4 +1,4 @@
-"""Requests into typed values and values into JSON; what is wrong with a request is said with the place it is in."""
+"""Decodes requests into typed values and encodes values as JSON. An error names its place in the request."""
 
 import asyncio
 import re

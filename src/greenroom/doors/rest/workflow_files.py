@@ -1,4 +1,4 @@
-"""What editors of workflows ask: the schema of the files, and what is wrong with a text."""
+"""What workflow editors need: the schema of the files, and the problems of a text."""
 
 from graphlib import CycleError
 from typing import Any

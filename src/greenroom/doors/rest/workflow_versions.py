@@ -1,4 +1,4 @@
-"""Earlier versions of workflows over REST: listed with their definitions, and restored."""
+"""Earlier versions of workflows over REST: list them with their definitions, and restore one."""
 
 import msgspec
 from starlette.requests import Request

@@ -1,1 +1,1 @@
-"""The streaming doors: rows for the page over a WebSocket, events of the bus over SSE."""
+"""The streaming doors: rows for the page over a WebSocket, and events of the bus over SSE."""

@@ -1,4 +1,4 @@
-"""What the bus tells of the log's events and of signals: `{type, payload}`, encoded once for everybody."""
+"""Turns the log's events and signals into events of the bus, `{type, payload}`, encoded once for all clients."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Where the streaming doors are: the sync socket and the events of the bus."""
+"""The paths of the streaming doors: the sync socket and the events of the bus."""
 
 from starlette.routing import WebSocketRoute
 

@@ -1,4 +1,4 @@
-"""`GET /events`: the events of the bus as SSE, from where a client left off, then as they happen."""
+"""`GET /events`: the events of the bus as SSE, from where a client left off, then live."""
 
 import asyncio
 import contextlib

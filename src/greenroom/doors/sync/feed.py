@@ -1,4 +1,4 @@
-"""Who is subscribed to what, and how a commit reaches them: each row encoded once, each frame put together once."""
+"""Subscriptions to views, and how a commit reaches them: each row is encoded once, each frame is built once."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The frames of the sync socket: what a client may say, and how answers are put together from encoded rows."""
+"""The frames of the sync socket: what a client may send, and frames built from encoded rows."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, NamedTuple

@@ -1,4 +1,4 @@
-"""The sync socket: one WebSocket that brings a page the rows it looks at, and every change of them."""
+"""The sync socket: one WebSocket that sends a page the rows of its views and every change of them."""
 
 import asyncio
 from collections import defaultdict

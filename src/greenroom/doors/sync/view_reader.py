@@ -1,4 +1,4 @@
-"""How the rows of a view are read: all of them, or only what has changed since a seq."""
+"""Reads the rows of a view: all of them, or only those that changed since a seq."""
 
 from typing import Any, NamedTuple
 

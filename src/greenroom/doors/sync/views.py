@@ -1,4 +1,4 @@
-"""The views that a client can subscribe to. Adding one is an entry in VIEWS."""
+"""The views that a client can subscribe to. To add one, add an entry to VIEWS."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

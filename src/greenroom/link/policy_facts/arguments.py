@@ -1,4 +1,4 @@
-"""Where in a call's arguments its files, addresses and command stand; decoys beside them are found too."""
+"""Finds the files, addresses and command in a call's arguments, and decoys beside them."""
 
 import itertools
 import re

@@ -1,4 +1,4 @@
-"""A tool call that the policy is asked about."""
+"""A tool call that the policy judges."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""Signs that a person does not see, or takes for others."""
+"""Characters that a person cannot see, or mistakes for others."""
 
 import re
 

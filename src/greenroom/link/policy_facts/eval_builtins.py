@@ -1,4 +1,4 @@
-"""Builtins of shells that evaluate their words, and so run what stands between brackets in them."""
+"""Shell builtins that evaluate their arguments, and so run code between brackets in them."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Code that stands in a program's words or in a variable, and runs: `awk`, `git -c`, `tar --to-command`, `GIT_PAGER=`.
+"""Code in a program's arguments or in a variable: `awk`, `git -c`, `tar --to-command`, `GIT_PAGER=`.
 
 It is in a language that is not read here, so a rule that denies a command cannot be sure that the command is not in it.
 What is in files (`make`, `python3 x.py`) is not looked for: a program that is allowed can do whatever it does.

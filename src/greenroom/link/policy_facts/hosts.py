@@ -1,4 +1,4 @@
-"""Which machine an address leads to. Where programs would read an address differently, none is named."""
+"""The machine that an address leads to; none if programs would read the address in different ways."""
 
 import ipaddress
 import re

@@ -1,4 +1,4 @@
-"""What is known of the arguments of tools and of programs: what they do, and how much harm they can do."""
+"""Known facts about tools and programs: what their arguments are, what they do, and how much harm they can do."""
 
 import re
 

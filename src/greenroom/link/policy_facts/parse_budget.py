@@ -1,4 +1,4 @@
-"""How much work reading one shell text may be. An agent chooses the text, and the hub answers nobody while it reads.
+"""Limits the work of reading one shell text: an agent chooses it, and the hub answers nobody while it reads.
 
 The grammar needs time in proportion to the square of some texts, most of them no valid shell. So what it takes long for
 is counted before, and what it reads again and again while it reads.

@@ -1,4 +1,4 @@
-"""Programs that only read the files they are given and print, with every option that leaves them so.
+"""Programs that only read the files they are given and print, with every option that keeps them so.
 
 A command with any other option asks. Not listed are programs that a shell has built in and that evaluate their words
 (`printf`, `test`), those that read whole folders, where secrets may be (`grep -r`, `rg`, `diff`), and options that

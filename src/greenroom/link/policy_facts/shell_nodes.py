@@ -1,4 +1,4 @@
-"""Words of a shell's syntax tree, as the program will get them."""
+"""Words of a shell's syntax tree, as the program will receive them."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Reads shell text: every simple command in it, and the files that it redirects to. What is not understood says so."""
+"""Parses shell text into its simple commands and redirected files, and reports what it does not understand."""
 
 import re
 import shlex

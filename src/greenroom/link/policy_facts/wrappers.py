@@ -1,4 +1,4 @@
-"""Programs that run another command, which stands in their own words: `env`, `timeout`, `su -c`, `find -exec`.
+"""Programs that run another command from their arguments: `env`, `timeout`, `su -c`, `find -exec`.
 
 The grammar of the common ones is known exactly. In all others any word may be where the command begins, so that a rule
 that denies a command finds it wherever it stands.

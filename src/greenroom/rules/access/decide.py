@@ -1,4 +1,4 @@
-"""The rules of credentials: nobody gives away more than they have."""
+"""The rules for credentials: nobody can give away more rights than they have."""
 
 from greenroom.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows

@@ -1,4 +1,4 @@
-"""Epochs of the hub: each restore of a backup begins a new one, in which nothing revives that was ended after it."""
+"""Epochs of the hub: each restore of a backup begins a new one, in which nothing revoked becomes valid again."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""When and where from browsers that are logged in were used last, so that a person can tell their logins apart."""
+"""When and where each logged-in browser was last used, so that a person can tell their logins apart."""
 
 import msgspec
 

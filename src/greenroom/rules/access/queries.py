@@ -1,4 +1,4 @@
-"""Who a token belongs to, and which credentials there are."""
+"""Finds the owner of a token, and lists credentials."""
 
 import re
 

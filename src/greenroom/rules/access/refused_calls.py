@@ -1,4 +1,4 @@
-"""Calls that were refused, as the audit keeps them."""
+"""Refused calls, as the audit records them."""
 
 from typing import ClassVar
 

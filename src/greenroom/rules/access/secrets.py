@@ -1,4 +1,4 @@
-"""Secrets of known forms: how they are found in a text, and masked for whoever reads the log."""
+"""Secrets in known formats: finds them in a text and masks them for readers of the log."""
 
 import re
 from typing import Any

@@ -1,1 +1,1 @@
-"""Participants: agents that are registered on the bus, and whether they are there."""
+"""Agents that are registered on the bus, and whether they are online."""

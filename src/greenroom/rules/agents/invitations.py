@@ -1,4 +1,4 @@
-"""Invitations: who called whom into which thread, and what came of it, for the audit."""
+"""Invitations, for the audit: who invited which agent into which thread, and the outcome."""
 
 from typing import ClassVar
 

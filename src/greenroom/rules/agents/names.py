@@ -1,4 +1,4 @@
-"""Which names an agent may bear: none that could be taken for somebody else's."""
+"""The names that an agent may use: none that people could mistake for somebody else's."""
 
 import unicodedata
 

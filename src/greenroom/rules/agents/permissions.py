@@ -1,4 +1,4 @@
-"""Permission policies of agents as some clients write them, in the words of profiles."""
+"""Converts permission policies of other clients into keys of profiles."""
 
 from typing import Any
 

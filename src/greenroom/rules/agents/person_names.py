@@ -1,4 +1,4 @@
-"""The name that a person gives themselves. No agent and no other person may be taken for them."""
+"""The name that a person sets for themselves. No agent and no other person may use one that looks like it."""
 
 from greenroom.errors import Refused
 from greenroom.log.model import Command, Context, Event, Rows

@@ -1,4 +1,4 @@
-"""Profiles: how one kind of agent is started. Only an operator changes them."""
+"""Profiles: how to start one kind of agent. Only an operator changes them."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""Which agents there are, and who may act for one."""
+"""Lists agents, and finds who may act for one."""
 
 from greenroom.errors import Refused
 from greenroom.log.model import Rows

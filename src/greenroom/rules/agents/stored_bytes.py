@@ -1,4 +1,4 @@
-"""How many bytes agents, rooms and nodes have stored in the hub in all, and what happens at their limit.
+"""Counts the bytes that agents, rooms and nodes have stored in the hub, and enforces their limits.
 
 Counted are the events that a principal's commands bring, and the payload files that come with them. What a run says
 comes from its node: it counts for the node at once, and for the agent when the run is over.

@@ -1,4 +1,4 @@
-"""Programs that profiles name and nodes do not have: nobody is invited to what cannot start."""
+"""Programs that profiles name and nodes lack, so that nobody invites an agent that cannot start."""
 
 from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Row, Rows, Table, Tx
 from greenroom.rules.access.decide import need_principal

@@ -1,4 +1,4 @@
-"""What can be done to a profile, for every door."""
+"""The verbs for profiles, for every door."""
 
 from greenroom.rules.agents.profiles import PROFILES, DeleteProfile, PutProfile
 from greenroom.rules.verb import CliVerb, McpVerb, Verb

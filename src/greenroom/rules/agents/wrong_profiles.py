@@ -1,4 +1,4 @@
-"""Profiles whose files cannot be used as they are: known to the hub, so that whoever asks for one is told why."""
+"""Profile files with errors: the hub remembers them, and every attempt to use one gets the reason."""
 
 import msgspec
 

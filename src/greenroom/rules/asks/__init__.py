@@ -1,1 +1,1 @@
-"""Asks: somebody waits for a person, until one of them answers."""
+"""Asks: requests that wait until a person answers."""

@@ -1,4 +1,4 @@
-"""How an ask comes to be: its digest, and how long it may wait."""
+"""Builds an ask: its digest and its deadline."""
 
 from typing import Any
 

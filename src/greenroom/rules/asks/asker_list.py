@@ -1,5 +1,7 @@
-"""That agents of a thread wait for a person, as everybody who reads the thread may know it: who and for what kind of
-answer, never the words."""
+"""Which agents of a thread wait for a person and for what kind of answer, for every reader of the thread.
+
+It contains no text of an ask.
+"""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""A call in words that hide nothing: what cannot be seen, or looks like something else, is written out."""
+"""Shows a call completely: characters that are invisible or look like others are written out."""
 
 import json
 import re

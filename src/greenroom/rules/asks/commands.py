@@ -1,4 +1,4 @@
-"""What can be wished of asks."""
+"""The commands of asks."""
 
 from typing import Any, Literal
 

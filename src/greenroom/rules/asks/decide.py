@@ -1,4 +1,4 @@
-"""The rules of asks: who may ask what, and what else may be done with an ask than answering it."""
+"""The rules for asks: who may ask what, and everything except answering."""
 
 from greenroom.errors import Refused
 from greenroom.link.ask_kinds import ASK_KINDS, RISKS

@@ -1,4 +1,4 @@
-"""The rules of answers: who may give one, that the first wins, and that a yes is to exactly what was shown."""
+"""The rules for answers: who may answer, that the first wins, and that an approval covers exactly what was shown."""
 
 from greenroom.errors import Refused
 from greenroom.link.ask_kinds import ASK_KINDS, SCOPES

@@ -1,4 +1,4 @@
-"""What can happen to asks."""
+"""The events of asks."""
 
 from typing import Any, ClassVar
 

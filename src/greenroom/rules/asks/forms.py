@@ -1,4 +1,4 @@
-"""What an answer must look like: options that were offered, and forms by their JSON schema."""
+"""Validates answers against the offered options and against the JSON Schema of a form."""
 
 import re
 from typing import Any

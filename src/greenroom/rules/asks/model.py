@@ -1,4 +1,4 @@
-"""Asks as rows: who waits for a person, for what exactly, and what the answer was."""
+"""Rows of asks: who waits, for what exactly, and the answer."""
 
 from typing import Any, Literal
 

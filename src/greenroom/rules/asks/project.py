@@ -1,4 +1,4 @@
-"""Rows of asks."""
+"""The projection of asks."""
 
 from typing import Any, get_args
 

@@ -1,4 +1,4 @@
-"""Which asks there are, for whom, and who may answer one."""
+"""Lists asks, and finds who may see and answer one."""
 
 from collections.abc import Iterator, Mapping
 

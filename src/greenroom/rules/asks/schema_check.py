@@ -1,4 +1,4 @@
-"""Checks of values by JSON Schema that end after so many steps: no schema and no value decides how long they take.
+"""Validates values by JSON Schema with a bounded number of steps, whatever the schema and the value.
 
 A step is one keyword at one value. Long lists and large objects count for more, because a keyword goes through them.
 """

@@ -1,4 +1,4 @@
-"""What can be done to an ask beside answering it, for every door."""
+"""The verbs for asks except answering, for every door."""
 
 from greenroom.rules.asks.commands import DelegateAsk, WithdrawAsk
 from greenroom.rules.asks.model import ASKS

@@ -1,4 +1,4 @@
-"""Votes on an ask of which several people have a say: who has one, and what is still outstanding."""
+"""Votes on an ask that several people decide: who has one, and which are still missing."""
 
 from collections import Counter
 

@@ -1,1 +1,1 @@
-"""How people are reached when something waits for them: channels, and the rules of each."""
+"""Channels that notify people when something waits for them, and the rules of each."""

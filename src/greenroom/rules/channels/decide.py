@@ -1,4 +1,4 @@
-"""The rules of channels: a person is reached as they wish, and sees of others' channels nothing."""
+"""The rules for channels: people manage their own channels and see nobody else's."""
 
 import re
 

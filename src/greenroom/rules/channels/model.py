@@ -1,4 +1,4 @@
-"""Channels as rows, and what can be wished and happen of them. Where a channel leads is a secret and is not here."""
+"""Rows, commands and events of channels. The address of a channel is a secret and is not stored here."""
 
 from typing import ClassVar, Literal, get_args
 

@@ -1,4 +1,4 @@
-"""What can be done to a notification channel, for every door."""
+"""The verbs for notification channels, for every door."""
 
 from greenroom.rules.channels.model import RemoveChannel
 from greenroom.rules.verb import Verb

@@ -1,1 +1,1 @@
-"""The hub's time, when the machine's clock is set: what is measured by spans moves along."""
+"""The hub's time: when somebody sets the machine's clock, deadlines move with it."""

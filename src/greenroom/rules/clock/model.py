@@ -1,4 +1,4 @@
-"""What can be wished and happen of the hub's time."""
+"""The commands and events of the hub's time."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""The rule about the hub's time. It has no rows: nouns above let their times follow."""
+"""The rule for the hub's time. It has no rows: nouns above it shift their own times."""
 
 from greenroom.log.model import Command, Context, Decide, Event, Noun, Project, Recorded, Rows, Tx
 from greenroom.rules.access.decide import need_principal

@@ -1,1 +1,1 @@
-"""Machines that hold agent processes: what they can run, and whether they can be reached."""
+"""Nodes: machines that run agent processes, what they can run, and whether they can be reached."""

@@ -1,4 +1,4 @@
-"""The rules of nodes."""
+"""The rules for nodes."""
 
 from greenroom.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows

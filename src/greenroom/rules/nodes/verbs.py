@@ -1,4 +1,4 @@
-"""What can be done to a node, for every door; removing one is a verb of runs, which are lost with it."""
+"""The verbs for nodes, for every door. Removing one is a verb of runs, because its runs end with it."""
 
 from greenroom.rules.nodes.model import DrainNode, UndrainNode
 from greenroom.rules.verb import CliVerb, Verb

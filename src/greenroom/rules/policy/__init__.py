@@ -1,1 +1,1 @@
-"""Rules that answer asks without a person: allow, deny or ask, and why."""
+"""Rules that answer permission requests without a person: allow, deny or ask, and why."""

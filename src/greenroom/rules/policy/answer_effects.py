@@ -1,4 +1,4 @@
-"""What follows for the policy when a call was judged, and when a person has answered."""
+"""What changes in the policy after a call was judged, and after a person answered."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Limits that hold over many calls: loops, how often is asked, and money per day."""
+"""Limits over many calls: loops, asks per hour, and money per day."""
 
 import datetime
 

@@ -1,4 +1,4 @@
-"""What can be wished of the policy."""
+"""The commands of the policy."""
 
 from greenroom.link.policy_facts.call_request import CallRequest
 from greenroom.log.model import Command

@@ -1,4 +1,4 @@
-"""Compiles rules, and says whether one fits a call: yes, no, or that it cannot be told."""
+"""Compiles rules, and says whether one matches a call: yes, no, or unknown."""
 
 import datetime
 import posixpath

@@ -1,4 +1,4 @@
-"""The rules about rules: only an operator changes the policy."""
+"""The rules for changing the policy: only an operator may."""
 
 import re
 import zoneinfo

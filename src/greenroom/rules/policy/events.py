@@ -1,4 +1,4 @@
-"""What can happen to the policy."""
+"""The events of the policy."""
 
 from typing import ClassVar, Literal
 

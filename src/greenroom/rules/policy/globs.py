@@ -1,4 +1,4 @@
-"""Patterns with `*` and `?`, matched in time that grows with the text alone: an agent chooses the text."""
+"""Patterns with `*` and `?`, matched in time linear in the text, because an agent chooses the text."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The judge: may this call run? Pure, and whatever goes wrong inside it refuses."""
+"""Judges whether a call may run. It is pure, and any error inside it refuses the call."""
 
 import hashlib
 import logging

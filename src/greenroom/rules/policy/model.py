@@ -1,4 +1,4 @@
-"""Rules, what they are asked about, and what they answered."""
+"""Rules, the calls that they judge, and their judgements."""
 
 from typing import Literal
 

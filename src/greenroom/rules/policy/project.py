@@ -1,4 +1,4 @@
-"""Rows of the policy."""
+"""The projection of the policy."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""Remembering an answer as a rule: how far the rule can reach, and the rule itself.
+"""Turns an answer into a rule: the possible scopes, and the rule itself.
 
 The narrowest choice, which is the default, covers the call that was answered and no other.
 """

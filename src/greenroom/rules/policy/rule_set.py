@@ -1,4 +1,4 @@
-"""All rules together, compiled once per version of the policy."""
+"""All rules together, compiled once for each version of the policy."""
 
 from collections import OrderedDict
 from typing import NamedTuple

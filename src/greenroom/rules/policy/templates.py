@@ -1,4 +1,4 @@
-"""Sets of rules that answer a common wish, to begin with."""
+"""Ready-made sets of rules."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Looking back: what a rule would have answered before, and which rules people's answers suggest."""
+"""Tries rules on earlier calls, and suggests rules from people's answers."""
 
 from collections import defaultdict
 

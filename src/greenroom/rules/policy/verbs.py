@@ -1,4 +1,4 @@
-"""What can be done to a rule and to a standing yes, for every door."""
+"""The verbs for rules and grants, for every door."""
 
 from greenroom.rules.policy.commands import PutRule, RemoveRule, RevokeGrant
 from greenroom.rules.policy.model import RULES

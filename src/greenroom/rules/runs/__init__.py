@@ -1,1 +1,1 @@
-"""Agents at work: runs, the tree they form, and what limits it."""
+"""Runs of agents, the trees they form, and their limits."""

@@ -1,4 +1,4 @@
-"""How many values a node may send in one call: every value is read on the event loop, several times."""
+"""Limits how many values a node may send in one call, because the event loop reads each of them several times."""
 
 from typing import Any
 

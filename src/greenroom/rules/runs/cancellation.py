@@ -1,4 +1,4 @@
-"""How a run is ended from outside, here and now."""
+"""Cancels a run."""
 
 from greenroom.log.model import Event, Rows
 from greenroom.rules.agents.model import AGENTS, AgentProcessChanged

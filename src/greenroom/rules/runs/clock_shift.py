@@ -1,4 +1,4 @@
-"""What becomes of the deadlines of runs when the clock was set: a run has the time that it was given."""
+"""Shifts the deadlines of runs when the clock was set, so that each run keeps its time."""
 
 import msgspec
 

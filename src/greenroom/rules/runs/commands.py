@@ -1,4 +1,4 @@
-"""What can be wished of runs."""
+"""The commands of runs."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Runs as somebody sees them who is confined to threads: they tell nothing of runs in other threads."""
+"""Runs as seen by a viewer that is limited to threads: they reveal nothing about runs in other threads."""
 
 import msgspec
 

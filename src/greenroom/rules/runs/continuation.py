@@ -1,4 +1,4 @@
-"""Whether the agent of a run that is over can be given more to do, in the conversation that it had."""
+"""Whether the agent of a finished run can get another task in the same conversation."""
 
 from greenroom.errors import Refused
 from greenroom.log.model import Rows

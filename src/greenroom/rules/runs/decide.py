@@ -1,4 +1,4 @@
-"""The rules of runs at work: how they are steered, given more time, and ended."""
+"""The rules for active runs: steering, extending and ending them."""
 
 from greenroom.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows

@@ -1,4 +1,4 @@
-"""The rules by which what a node hears becomes facts of runs: each item once, in order, from the newest connection."""
+"""Turns the items of a node into facts of runs: each once, in order, from the node's newest connection."""
 
 from typing import Any
 

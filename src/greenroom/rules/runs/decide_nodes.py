@@ -1,4 +1,4 @@
-"""The rules by which runs follow their node: when it has come back without them, and when it is removed."""
+"""What happens to runs when their node returns without them, and when it is removed."""
 
 from greenroom.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows

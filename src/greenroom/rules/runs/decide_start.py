@@ -1,4 +1,4 @@
-"""The rules by which agents are put to work: who may start what, within which limits, and on which node."""
+"""The rules for starting agents: who may start what, within which limits, and on which node."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""What can happen to runs."""
+"""The events of runs."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""What a person says to the report of an agent that does not wait for it: its next prompt, if it can take one."""
+"""A person's answer to the report of an agent that does not wait: it becomes the agent's next prompt if possible."""
 
 from greenroom.log.model import Context, Event, Rows
 from greenroom.rules.agents.model import AGENTS, Agent

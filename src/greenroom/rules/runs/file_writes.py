@@ -1,4 +1,4 @@
-"""Which files runs at work are writing, so that two of them do not undo each other's work unnoticed."""
+"""Which files the active runs write, so that two of them do not overwrite each other's work unnoticed."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Events of logs from before asks were a noun of their own: they are read, and change nothing any more."""
+"""Events of old logs, from before asks were a noun of their own. They are decoded and have no effect."""
 
 from typing import Any, ClassVar
 

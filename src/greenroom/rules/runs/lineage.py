@@ -1,4 +1,4 @@
-"""A run's line up to its root, as the policy looks at it, and whose words come down that line."""
+"""A run's ancestors up to its root, for the policy, and the taint that they pass down."""
 
 from greenroom.link.policy_facts.call_request import LineageEntry
 from greenroom.log.model import Context, Event, Rows

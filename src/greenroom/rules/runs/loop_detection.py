@@ -1,4 +1,4 @@
-"""An agent that does the same again and again: it is paused, and a person is asked whether it may go on."""
+"""Detects an agent that repeats the same call, pauses its run, and asks a person whether it may continue."""
 
 from typing import Any
 

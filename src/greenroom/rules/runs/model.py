@@ -1,4 +1,4 @@
-"""Runs, the trees they form, their calls and items, as rows."""
+"""Rows of runs, trees, calls and items."""
 
 from typing import Any
 

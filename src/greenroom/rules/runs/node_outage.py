@@ -1,4 +1,4 @@
-"""What an unreachable node means for the runs on it."""
+"""What an unreachable node means for its runs."""
 
 from greenroom.log.model import Rows
 from greenroom.rules.nodes.model import NODES

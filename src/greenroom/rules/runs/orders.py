@@ -1,4 +1,4 @@
-"""The order that puts an agent to work, and the credentials that it is given for it."""
+"""Builds the order that starts an agent, with the credentials that the agent gets for it."""
 
 import msgspec
 

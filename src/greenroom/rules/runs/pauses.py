@@ -1,4 +1,4 @@
-"""Runs that have reached a limit: they are paused, and a person is asked whether they may go on."""
+"""Pauses runs that reached a limit, and asks a person whether they may continue."""
 
 import datetime
 from typing import Any, TypeVar

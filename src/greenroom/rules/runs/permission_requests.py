@@ -1,4 +1,4 @@
-"""Leave that an agent asks for itself, over MCP, before it makes a call that the hub does not see."""
+"""Permission that an agent asks for itself, over MCP, before a call that the hub does not see."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What waits for a person inside a run: calls are judged, asks are raised, and what comes of them goes to the node."""
+"""Judges the calls of a run, creates asks for them, and sends the outcome to the node."""
 
 from typing import Any
 

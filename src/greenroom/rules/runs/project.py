@@ -1,4 +1,4 @@
-"""Rows of runs and trees."""
+"""The projection of runs and trees."""
 
 from typing import Any
 

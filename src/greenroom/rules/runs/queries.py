@@ -1,4 +1,4 @@
-"""Which runs there are, who may see them, and which node fits."""
+"""Lists runs, checks who may see them, and finds the nodes that fit."""
 
 from greenroom.errors import Refused
 from greenroom.link.profile_definition import ProfileDefinition

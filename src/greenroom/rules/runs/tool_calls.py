@@ -1,4 +1,4 @@
-"""Calls of MCP servers' tools through the hub: judged by the same gate as every other call, and asked about like it."""
+"""Calls of MCP servers' tools through the hub: judged, and asked about, like every other call."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What can be done to a run, a kept agent's process and a node with its runs, for every door."""
+"""The verbs for runs, for a kept agent's process, and for a node with its runs, for every door."""
 
 from greenroom.rules.runs.commands import CancelRun, EndAgent, ExtendRun, RemoveNode, ResumeRun, SteerRun
 from greenroom.rules.runs.model import RUNS

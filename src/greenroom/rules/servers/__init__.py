@@ -1,1 +1,1 @@
-"""MCP servers that the operator registers, and their tools, which a person sees before an agent does."""
+"""MCP servers that the operator registers, and their tools, which a person accepts before an agent gets them."""

@@ -1,4 +1,4 @@
-"""What can be wished of servers and what can happen to them."""
+"""The commands and events of servers."""
 
 from typing import ClassVar
 

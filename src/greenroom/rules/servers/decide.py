@@ -1,4 +1,4 @@
-"""The rules of servers: only an operator registers them, and what was not seen is not offered."""
+"""The rules for servers: only an operator registers them, and agents get no tool that nobody accepted."""
 
 import re
 from pathlib import PurePath

@@ -1,4 +1,4 @@
-"""Servers and their tools, as rows."""
+"""Rows of servers and their tools."""
 
 import fnmatch
 from typing import Any, Literal

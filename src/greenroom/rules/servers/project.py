@@ -1,4 +1,4 @@
-"""Rows of servers and their tools."""
+"""The projection of servers and their tools."""
 
 import msgspec
 

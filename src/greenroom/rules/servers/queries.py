@@ -1,4 +1,4 @@
-"""Which tools of servers an agent may see."""
+"""Which tools of servers an agent may use."""
 
 import fnmatch
 

@@ -1,4 +1,4 @@
-"""What can be done to a tool server, for every door."""
+"""The verbs for MCP servers, for every door."""
 
 from greenroom.rules.servers.commands import AcceptTools, HoldTools, PutServer, RemoveServer
 from greenroom.rules.verb import CliVerb, Verb

@@ -1,1 +1,1 @@
-"""Lasting conversations: threads, their members and messages, and the rules by which they are ordered."""
+"""Threads: lasting conversations, their members and messages, and the rules of their order."""

@@ -1,4 +1,4 @@
-"""What can be wished of threads."""
+"""The commands of threads."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""The rules of threads; those of posting are in decide_post."""
+"""The rules for threads. Those for posting are in decide_post."""
 
 from greenroom.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows

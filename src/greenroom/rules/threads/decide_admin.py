@@ -1,4 +1,4 @@
-"""The rules of administration: decisions that a person takes about a silent thread, each once."""
+"""The rules for administration: decisions that a person takes about a silent thread, once each."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The rules of posting, editing and reacting, in the order in which clients rely on."""
+"""The rules for posting, editing and reacting, in the order that clients rely on."""
 
 from typing import Any, Literal
 

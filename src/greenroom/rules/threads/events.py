@@ -1,4 +1,4 @@
-"""What can happen to threads."""
+"""The events of threads."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""Whom a message names: an agent by its id, name, display name or profile, or a person. Members come first."""
+"""Finds whom a message mentions: agents by id, name, display name or profile, and people. Members come first."""
 
 import difflib
 import itertools

@@ -1,4 +1,4 @@
-"""Threads, their members and messages, as rows."""
+"""Rows of threads, members and messages."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Pinning a thread: it stays at the top of every list of threads, above newer ones."""
+"""Pinned threads: they stay at the top of every list, above newer ones."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Rows of threads, members and messages."""
+"""The projection of threads, members and messages."""
 
 from typing import Any
 

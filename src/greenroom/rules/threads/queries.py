@@ -1,4 +1,4 @@
-"""What a principal may see of threads; what is not its own looks like what is not there."""
+"""What a principal may see of threads. What it may not see looks like what does not exist."""
 
 import heapq
 import itertools

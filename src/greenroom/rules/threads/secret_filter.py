@@ -1,4 +1,4 @@
-"""The content filter: what looks like a secret is refused before it is kept forever."""
+"""The content filter: refuses what looks like a secret before the log stores it permanently."""
 
 from greenroom.rules.access.secrets import find_likely_patterns
 

@@ -1,4 +1,4 @@
-"""The sync rules: who posts has read what was there. Reply tokens are single use and never expire."""
+"""The sync rules: the author of a post has read every message before it. Reply tokens work once and never expire."""
 
 from typing import NamedTuple
 

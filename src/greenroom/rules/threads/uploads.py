@@ -1,4 +1,4 @@
-"""Uploads that a message shows, and whether whoever writes it may show them."""
+"""Which uploads a message shows, and whether its author may show them."""
 
 import re
 from collections.abc import Set

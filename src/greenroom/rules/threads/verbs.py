@@ -1,4 +1,4 @@
-"""What can be done to a thread that is there, for every door."""
+"""The verbs for threads, for every door."""
 
 from greenroom.rules.threads import commands as c
 from greenroom.rules.threads.pins import PinThread, UnpinThread

@@ -1,4 +1,4 @@
-"""Which agents a principal may know of."""
+"""Which agents a principal may see."""
 
 from greenroom.errors import Refused
 from greenroom.log.model import Rows

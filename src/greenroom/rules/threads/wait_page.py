@@ -1,4 +1,4 @@
-"""What a wait hands over: which of a thread's messages are for who waits, and how far that goes."""
+"""The result of a wait: which messages the waiting agent gets, and how far its cursor moves."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,1 +1,1 @@
-"""Workflows: plans that agents carry out, as graphs of steps."""
+"""Workflows: plans for agents, as graphs of steps."""

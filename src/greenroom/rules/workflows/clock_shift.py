@@ -1,4 +1,4 @@
-"""What becomes of the times that runs wait for when the clock was set: spans keep their length, dates stay dates."""
+"""Shifts the times that runs wait for when the clock was set: spans keep their length, dates stay dates."""
 
 import msgspec
 

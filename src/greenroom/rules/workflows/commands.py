@@ -1,4 +1,4 @@
-"""What can be wished of workflows."""
+"""The commands of workflows."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""When a cron trigger is due: pure functions of its text, its time zone and the time."""
+"""When a cron trigger is due, as pure functions of its text, its time zone and the time."""
 
 import datetime
 import functools

@@ -1,4 +1,4 @@
-"""The rules of workflows: who may carry out what, and what a run may be told."""
+"""The rules for workflow runs: who may start one, and which news it accepts."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The rules by which runs of workflows are told things, paused, changed, ended and resumed."""
+"""The rules for controlling workflow runs: news, pausing, changing, ending and resuming."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""The rules for definitions: saving, restoring and deleting workflows, so that no save is lost to another."""
+"""The rules for saving, restoring and deleting workflows, so that no save overwrites another unnoticed."""
 
 import msgspec
 

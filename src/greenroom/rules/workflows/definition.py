@@ -1,4 +1,4 @@
-"""What a workflow is: inputs, variables, steps and what leads from one to another; all other forms become this one.
+"""A workflow: inputs, variables, steps and edges. All other forms are converted into this one.
 
 Texts called expressions are CEL (greenroom.expressions); texts called templates hold `{{ expression }}` parts. In a
 mapping of values (`inputs`, `set`, `output`, `save`) a text is an expression, and anything else is the value itself.

@@ -1,4 +1,4 @@
-"""What can happen to workflows."""
+"""The events of workflows."""
 
 from typing import Any, ClassVar, Literal
 

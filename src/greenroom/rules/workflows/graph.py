@@ -1,4 +1,4 @@
-"""The graph of a workflow: what comes before what, and on which level each step stands."""
+"""The graph of a workflow: the order of steps, and the level of each."""
 
 import graphlib
 

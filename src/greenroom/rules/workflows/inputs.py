@@ -1,4 +1,4 @@
-"""The inputs of a run: what was given, with its types checked and its defaults filled in."""
+"""The inputs of a run: checks the types of the given values and fills in defaults."""
 
 import json
 from collections.abc import Mapping

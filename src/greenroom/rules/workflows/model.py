@@ -1,4 +1,4 @@
-"""Workflows, their runs, and the steps of these, as rows."""
+"""Rows of workflows, their runs, and the steps of these."""
 
 from typing import Any, Literal
 

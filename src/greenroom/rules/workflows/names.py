@@ -1,4 +1,4 @@
-"""Which names the texts of a workflow may use, by the place where they stand."""
+"""The names that an expression of a workflow may use, by its place."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""JSON Schemas of steps' outputs: what they may say."""
+"""JSON Schemas of steps' outputs: what they may contain."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which runs of workflows wait for a person: what follows from asks that are raised and closed."""
+"""Which workflow runs wait for a person, computed from open asks."""
 
 from collections.abc import Iterator
 

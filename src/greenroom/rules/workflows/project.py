@@ -1,4 +1,4 @@
-"""Rows of workflows and their runs."""
+"""The projection of workflows and their runs."""
 
 from typing import Any
 

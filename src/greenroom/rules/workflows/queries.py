@@ -1,4 +1,4 @@
-"""Which workflows, runs and steps there are, and who may see them."""
+"""Lists workflows, runs and steps, and checks who may see them."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""What a run of a workflow has come to, step by step: who did it, how often, how long, and what it cost."""
+"""The report of a workflow run, step by step: agent, attempts, time and cost."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The state of one run in the log's rows."""
+"""The state of one run, stored in the log's rows."""
 
 from greenroom.log.model import Rows, Tx
 from greenroom.rules.workflows.model import (

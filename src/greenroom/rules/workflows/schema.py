@@ -1,4 +1,4 @@
-"""The JSON Schema of workflow files, made from the types: what editors complete, and what other programs check with.
+"""The JSON Schema of workflow files, generated from the types, for editors and other programs.
 
 It takes every form that the loader takes. What needs more than a look at one place (names, circles, unreached steps)
 is for `greenroom dag validate`.

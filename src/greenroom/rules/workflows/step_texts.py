@@ -1,4 +1,4 @@
-"""Finds every expression and template of a workflow, with the place where it stands."""
+"""Finds every expression and template of a workflow, with its place."""
 
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple

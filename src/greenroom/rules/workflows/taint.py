@@ -1,4 +1,4 @@
-"""Whose words come into a run of a workflow that are no person's: they go on to all that its steps start."""
+"""Taint of workflow runs: words of strangers that enter a run, and pass to everything that its steps start."""
 
 from typing import Protocol
 

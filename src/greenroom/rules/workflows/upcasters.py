@@ -1,4 +1,4 @@
-"""How events of earlier versions become those of today."""
+"""Converts events of earlier versions into current ones."""
 
 from collections.abc import Mapping
 from typing import Any

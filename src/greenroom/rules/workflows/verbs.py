@@ -1,4 +1,4 @@
-"""What can be done to a workflow, to a run of one and to a trigger, for every door."""
+"""The verbs for workflows, their runs and triggers, for every door."""
 
 from greenroom.log.model import Command
 from greenroom.rules.verb import Verb

@@ -1,4 +1,4 @@
-"""The agents that Greenroom knows, each in a folder of its own. To ship one more, add its folder and its line here."""
+"""The agents that Greenroom knows, each in its own folder. To ship one more, add its folder and its line here."""
 
 from greenroom.runtimes.agent_cli import AgentCli
 from greenroom.runtimes.agents.builtin import BUILTIN

@@ -1,1 +1,1 @@
-"""Ways to speak to an agent's process that several drivers share."""
+"""Transports to an agent's process that several drivers share."""

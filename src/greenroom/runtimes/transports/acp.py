@@ -1,4 +1,4 @@
-"""The Agent Client Protocol on a child's pipes: requests with their answers, and all that the agent says, in order.
+"""The Agent Client Protocol on a child's pipes: requests with their answers, and all messages of the agent, in order.
 
 The protocol's SDK is not used. It answers an agent's requests in tasks of their own, drops messages that do not fit its
 schema, and takes three quarters of a second of processor time to import. Here each message is handed on before the next

@@ -1,4 +1,4 @@
-"""What a session has heard and nobody has read yet: nothing is dropped, and a slow reader slows the agent."""
+"""The queue of facts that nobody has read yet. It drops nothing: a slow reader slows the agent."""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,4 @@
-"""A conversation in lines of JSON with a process, until it is gone: everything in order, answers to who asked."""
+"""JSON lines to and from a process until it ends: all in order, with answers matched to requests."""
 
 import asyncio
 import contextlib

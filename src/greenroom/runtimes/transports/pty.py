@@ -1,4 +1,4 @@
-"""A program in a terminal: always drained, typed to without ever waiting for it, and over when its process is."""
+"""A program in a terminal: always drained, written to without blocking, and over when its process is."""
 
 import asyncio
 import contextlib

@@ -1,1 +1,1 @@
-"""Reaching people: what is sent to which channel, by what, and with which keys."""
+"""Notifications: what is sent to which channel, and with which keys."""

@@ -1,4 +1,4 @@
-"""The hub's own keys for reaching people, each in a file that only its owner can read, and what is signed with them."""
+"""The hub's keys for notifications, each in a file that only its owner can read, and the signatures made with them."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""What is told of an ask, and whether a channel wants it now. Nothing secret beyond the title leaves the hub."""
+"""The content of a notification, and whether a channel wants it now. Nothing secret except the title leaves the hub."""
 
 from datetime import UTC, datetime
 from typing import Any

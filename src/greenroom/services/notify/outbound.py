@@ -1,4 +1,4 @@
-"""Requests that the hub makes to addresses which people gave it: public ones, or those that the operator has listed."""
+"""Requests to addresses that people entered: public ones, or those that the operator listed."""
 
 import ipaddress
 import socket

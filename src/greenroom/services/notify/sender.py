@@ -1,4 +1,4 @@
-"""Tells channels what waits: each has a reactor of its own, so that one that cannot be reached holds up no other."""
+"""Sends notifications to channels. Each channel has its own reactor, so that a broken one delays no other."""
 
 import asyncio
 import hashlib

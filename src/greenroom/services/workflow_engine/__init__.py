@@ -1,1 +1,1 @@
-"""Carries workflows out on the log of one hub: what `advance` wishes is done, and what comes of it is told back."""
+"""Runs workflows on the log of one hub: does what `advance` asks for, and reports the outcome to it."""

@@ -1,4 +1,4 @@
-"""How a step's agent is put to work: new, kept by an earlier step, or resumed after a crash."""
+"""How a step gets its agent: a new one, one kept by an earlier step, or one resumed after a crash."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Attempts that are carried out on this hub, whichever hub has begun them: each from where it stands to its end."""
+"""Attempts that this hub carries out, whichever hub started them: each from its current state to its end."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The queue of attempts that all hubs on one database share. DBOS keeps it and gives each attempt to one of them.
+"""The queue of attempts that hubs on one database share. DBOS keeps it and gives each attempt to one hub.
 
 One DBOS workflow is one attempt, and nothing of the graph lives in it: what it does stands in the rows, so that it may
 be run again from its beginning wherever it broke off. DBOS has threads and a loop of its own. It is only called from

@@ -1,4 +1,4 @@
-"""The embedded engine: sees in each commit what runs wish, has it done, and tells them what came of it.
+"""The embedded engine: reads in each commit what runs ask for, has it done, and reports the outcome.
 
 It holds nothing that must survive. What is at work stands in the rows, and after a crash they are looked through once:
 what was begun outside is found again under its id, and what was not is begun.

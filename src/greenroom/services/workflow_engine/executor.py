@@ -1,4 +1,4 @@
-"""What an engine needs of the world: attempts carried out, things ended, and what has come of them.
+"""What an engine needs from outside: carry out attempts, end things, and report outcomes.
 
 `advance` says what is to be done; an engine sees that it is done once, whatever crashes. Every engine uses the same
 core and the same world, and passes the same suite (tests/rules/workflows/conformance.py).

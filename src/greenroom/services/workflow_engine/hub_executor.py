@@ -1,4 +1,4 @@
-"""Where attempts are carried out: agents' runs, nested workflows, and the people who are asked."""
+"""Carries out attempts as agents' runs, nested workflows, and asks."""
 
 import logging
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, for code that does with its loop what the hub's must be spared."""
+"""An event loop in its own thread, for code that would disturb the hub's loop."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Messages that steps wait for: each one that is posted is held against the steps that wait, once."""
+"""Messages that steps wait for: matches each posted message with the waiting steps, once."""
 
 from greenroom.log.log import Log
 from greenroom.log.model import Recorded, Rows

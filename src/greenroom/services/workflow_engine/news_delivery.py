@@ -1,4 +1,4 @@
-"""How runs are told what has happened, whichever hub has seen it."""
+"""Delivers news to runs, whichever hub saw it."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What the agent of a step is told: its prompt and skill, what came before, and the form of the answer."""
+"""Builds the prompt of a step's agent: prompt and skill, earlier outputs, and the format of the answer."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What an agent has answered: its structured output, or the JSON in its words, checked against the step's schema."""
+"""Reads an agent's answer: its structured output, or the JSON in its text, checked against the step's schema."""
 
 import json
 import re

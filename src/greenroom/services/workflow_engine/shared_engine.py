@@ -1,4 +1,4 @@
-"""The second engine: the same core, and attempts that are carried out by all hubs on one database.
+"""The second engine: the same core, with attempts that all hubs on one database carry out.
 
 One hub leads: it sees in each commit what runs wish, puts attempts into the queue, keeps time and asks people. Every
 hub takes attempts from the queue, and tells the runs what came of them.

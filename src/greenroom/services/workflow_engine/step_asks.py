@@ -1,4 +1,4 @@
-"""How people are asked for a step, and what their answers mean for it."""
+"""Asks people for a step, and interprets their answers."""
 
 from typing import Any
 

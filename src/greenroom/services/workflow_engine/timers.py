@@ -1,4 +1,4 @@
-"""Times that steps and runs wait for: spans are measured by a clock that does not jump, dates by the hub's own."""
+"""Times that steps and runs wait for: spans by a clock that does not jump, dates by the hub's own."""
 
 import heapq
 import time

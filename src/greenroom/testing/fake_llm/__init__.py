@@ -1,4 +1,4 @@
-"""A model that does what the prompt says, so that real agent CLIs can be tested without an account.
+"""A model that does what the prompt says, so that tests can run real agent CLIs without an account.
 
 It speaks the four dialects of today's CLIs on a loopback port and is stateless: it plays the script in the last user
 message over the tool results that follow it, so the same request always gets the same answer. One directive per line;

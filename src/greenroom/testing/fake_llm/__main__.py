@@ -1,4 +1,4 @@
-"""`python -m greenroom.testing.fake_llm`: the fake model by hand."""
+"""`python -m greenroom.testing.fake_llm`: runs the fake model by hand."""
 
 import argparse
 import time

@@ -1,4 +1,4 @@
-"""What the model answers, before it is put into the words of a dialect."""
+"""The model's answer, before it is encoded in a dialect."""
 
 import json
 import re

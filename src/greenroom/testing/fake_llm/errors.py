@@ -1,4 +1,4 @@
-"""How each vendor's API says that a limit is reached: a request that is too long, too many of them, too little room."""
+"""How each vendor's API reports a limit: a request too long, too many requests, too little room."""
 
 from greenroom.testing.fake_llm.answer import Fail
 from greenroom.testing.fake_llm.request import Json

@@ -1,4 +1,4 @@
-"""What a request to the model says, whatever its dialect."""
+"""A request to the model, independent of its dialect."""
 
 import json
 import re

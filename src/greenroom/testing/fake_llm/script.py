@@ -1,4 +1,4 @@
-"""The script in a prompt, and what it says after the tool results that there are so far."""
+"""The script in a prompt, and its next line after the tool results so far."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""Which tool of the client a directive means, and the arguments in the shape that this client wants."""
+"""Which tool of the client a directive means, and its arguments in the client's format."""
 
 import json
 import re

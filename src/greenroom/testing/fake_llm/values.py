@@ -1,4 +1,4 @@
-"""Values of earlier tool results, by name: what a script's {{name}} stands for."""
+"""Values of earlier tool results by name, for {{name}} in a script."""
 
 import json
 import re

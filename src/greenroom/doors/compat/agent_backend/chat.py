@@ -1,4 +1,4 @@
-"""The chat of agent_backend's clients: a message in, a stream of JSON lines out, and leave given by another call."""
+"""The chat of agent_backend's clients: a message in, a stream of JSON lines out; another call approves or denies."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A session of agent_backend's clients: an agent that is kept under its name, a thread, and what happens in them."""
+"""A session of agent_backend's clients: a kept agent, a thread, and the events in them."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""Agent Assistant's clients: RPCs of programs that ask, and binary frames of the devices of who answers."""
+"""Agent Assistant's clients: RPCs of programs that ask, and binary frames of devices that answer."""
 
 SERVICE = "agentassistproto.SrvAgentAssist"
 MOST_BYTES = 1_048_576

@@ -1,4 +1,4 @@
-"""What Agent Assistant's door is made of once it is loaded."""
+"""The parts of Agent Assistant's door once it is loaded."""
 
 from typing import cast
 

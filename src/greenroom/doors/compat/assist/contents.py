@@ -1,4 +1,4 @@
-"""What people answer with, between Agent Assistant's messages and ours; what is not text is kept as a file."""
+"""Translates answers between Agent Assistant's messages and ours. Everything but text is stored as a file."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""Agent Assistant's door, which is loaded when the first of its clients comes: most hubs never see one."""
+"""Agent Assistant's door. It is loaded when its first client connects, because most hubs never have one."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Frames of one connection: each binary frame is one message."""
+"""The frames of one connection: each binary frame is one message."""
 
 from google.protobuf.json_format import Parse, ParseError
 from google.protobuf.message import DecodeError

@@ -1,4 +1,4 @@
-"""How a device comes into a room: its first message bears the token, or its connection has proven it already."""
+"""How a device joins a room: by the token in its first message, or by the credential of its connection."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Asks in Agent Assistant's words: which of its messages tells one, and under which id its clients know it."""
+"""Translates asks into Agent Assistant's messages, with the ids that its clients use."""
 
 import json
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""The people of rooms for the page: who is online, and their chat, in the messages of `/ws` as JSON text."""
+"""The people of rooms for the page: who is online, and their chat, as JSON text on `/ws`."""
 
 import msgspec
 from starlette.requests import Request

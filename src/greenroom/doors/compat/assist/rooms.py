@@ -1,4 +1,4 @@
-"""The devices that are online, room by room, and what each is to be sent. Nothing here outlives a connection."""
+"""The devices that are online in each room, and the messages queued for each. Nothing here outlives a connection."""
 
 import unicodedata
 

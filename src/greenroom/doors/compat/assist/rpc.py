@@ -1,4 +1,4 @@
-"""The asking side: Connect RPCs by which a program asks the people of its room and waits for their answer."""
+"""The asking side: Connect RPCs with which a program asks the people of its room and waits for their answer."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The MCP transport of 2024-11-05, for clients that know no other."""
+"""The MCP transport of 2024-11-05, for clients that support no other."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The frames of run-tree clients: what they may say, alone or in the envelope that correlates requests with answers."""
+"""The frames of run-tree clients: flat, or in the envelope that correlates requests with answers."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""Calls that wait for approval, as the run-tree clients know them: `permission_request` and `permission_decision`."""
+"""Calls that wait for approval, for run-tree clients: `permission_request` and `permission_decision`."""
 
 from typing import Any
 

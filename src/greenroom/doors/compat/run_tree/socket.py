@@ -1,4 +1,4 @@
-"""`/ws`: in text frames runs are started, cancelled and followed in the words of the run-tree clients.
+"""`/ws` for run-tree clients: text frames that start, cancel and follow runs.
 
 Binary frames are another protocol's: shared_socket.py hands the connection over to it with the first of them.
 """

@@ -1,4 +1,4 @@
-"""Workflows in the words of the run-tree clients: `workflow_start`, and `workflow_update` whenever a run changes."""
+"""Workflows for run-tree clients: `workflow_start`, and `workflow_update` whenever a run changes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The tools of the MCP door, one file for each group; clients are shown them in the order of this list."""
+"""The tools of the MCP door, one file for each group. Clients see them in the order of this list."""
 
 from typing import Any
 

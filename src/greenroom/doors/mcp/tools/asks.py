@@ -1,4 +1,4 @@
-"""Tools by which an agent asks its person: questions, reports of finished work, and leave for a call."""
+"""Tools with which an agent asks a person: questions, reports of finished work, and permission for a call."""
 
 import base64
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""Tools for the bus as a whole: connecting to it, and how it is set up."""
+"""Tools for the bus as a whole: connect to it, and read its configuration."""
 
 import contextlib
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""Tools for mail: a message to one agent, which it finds whenever it looks."""
+"""Tools for mail: messages to one agent, which it can read at any time."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""Tools about one message: find it, look at it, change it, react to it."""
+"""Tools for one message: find, read, edit and react to it."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Tools by which agents are called: invite, spawn, look, cancel; and profiles, for operators."""
+"""Tools that start agents and watch them: invite, spawn, status, cancel; and profiles, for operators."""
 
 import asyncio
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""The piece of a message around the words that were searched for."""
+"""The part of a message around the words that a search found."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Who speaks in a call: the agent of the credential, or the one that it names and may speak for."""
+"""Which agent makes a call: that of the credential, or one that it names and may act for."""
 
 from typing import Annotated, Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Tools for templates: what a new thread may start from."""
+"""Tools for templates of new threads."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Tools for a thread's administration: its settings, who waits in it, and how the admin ends it."""
+"""Tools to administer a thread: its settings, who waits in it, and closing it."""
 
 from typing import Annotated, Any
 

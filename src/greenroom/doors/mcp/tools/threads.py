@@ -1,4 +1,4 @@
-"""Tools that open, list and end threads."""
+"""Tools that open, list and close threads."""
 
 from typing import Annotated, Any, Literal
 

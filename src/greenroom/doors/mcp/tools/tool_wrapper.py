@@ -1,4 +1,4 @@
-"""How every tool is served: its caller counts as present, and a refusal bears the words that the bus's clients know."""
+"""Wraps every tool: marks its caller as present, and words refusals as the bus's clients expect."""
 
 import dataclasses
 from typing import Any, TypeVar

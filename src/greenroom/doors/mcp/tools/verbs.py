@@ -1,4 +1,4 @@
-"""The tools that follow from the tables of verbs."""
+"""The tools built from the tables of verbs."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tools by which workflows are listed, started, looked at and steered."""
+"""Tools that list, start, show and control workflows."""
 
 from typing import Annotated, Any, Literal
 

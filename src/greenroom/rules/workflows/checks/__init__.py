@@ -1,1 +1,1 @@
-"""What can be known to be wrong with a workflow before it is carried out."""
+"""Checks a workflow before it runs."""

@@ -1,4 +1,4 @@
-"""Checks who is to carry a step out: a profile, a runtime, or an agent that was kept."""
+"""Checks the agent of each step: a profile, a runtime, or a kept agent."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Everything that can be known to be wrong with a workflow before it is carried out."""
+"""All checks of a workflow before it runs."""
 
 import graphlib
 from collections.abc import Collection, Iterator, Mapping

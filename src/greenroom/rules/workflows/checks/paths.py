@@ -1,4 +1,4 @@
-"""Checks what follows from the order of steps: those never reached, agents that nobody keeps, variables lost."""
+"""Checks the order of steps: steps that are never reached, agents that nobody keeps, variables that are lost."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a workflow: where it is, what it is, and what to write instead."""
+"""A problem of a workflow: its place, what is wrong, and what to write instead."""
 
 import difflib
 from collections.abc import Collection, Mapping

@@ -1,4 +1,4 @@
-"""Checks expressions and templates: how they are written, and whether what they name is there by then."""
+"""Checks expressions and templates: their syntax, and whether the names in them exist at that point."""
 
 from collections.abc import Callable, Collection, Iterator
 

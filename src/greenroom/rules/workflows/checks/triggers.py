@@ -1,4 +1,4 @@
-"""Checks what starts a workflow by itself."""
+"""Checks the triggers of a workflow."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What a workflow says that will have no effect: it can be carried out, but not quite as it is written."""
+"""Warns about parts of a workflow that will have no effect. The workflow can still run."""
 
 from collections.abc import Iterator
 

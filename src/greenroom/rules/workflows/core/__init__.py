@@ -1,1 +1,1 @@
-"""The core of workflows: pure functions that say what follows when a run is told something."""
+"""The core of workflows: pure functions that compute what follows from a piece of news."""

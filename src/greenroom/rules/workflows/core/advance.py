@@ -1,4 +1,4 @@
-"""The core of workflows: what follows when a run is told something. It is pure: no clock, no chance, no I/O.
+"""The core of workflows: what follows from a piece of news. It is pure: no clock, no randomness, no I/O.
 
 The cost of one piece of news is that of what it changes, however large the graph is.
 """

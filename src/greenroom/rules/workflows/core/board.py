@@ -1,4 +1,4 @@
-"""Where the state of one run is kept, and how it begins."""
+"""The state of one run, and how it begins."""
 
 from typing import Protocol
 

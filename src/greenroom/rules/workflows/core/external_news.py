@@ -1,4 +1,4 @@
-"""What comes to a step from outside besides its attempt's end: time, people, and crashes."""
+"""News of a step besides the end of its attempt: time, people, and crashes."""
 
 import msgspec
 

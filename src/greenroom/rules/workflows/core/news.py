@@ -1,4 +1,4 @@
-"""What a run can be told: the events that `advance` takes."""
+"""The kinds of news that `advance` takes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A definition made ready to be walked: who comes after whom, and every expression compiled once."""
+"""A definition prepared for running: the order of steps, and every expression compiled once."""
 
 import graphlib
 import threading

@@ -1,4 +1,4 @@
-"""How a run is paused, stopped, rolled back, retried, and brought to its end."""
+"""Pauses, stops, rolls back, retries and ends a run."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How a run's state follows from its events: the one place, for the rows, for the core and for its tests."""
+"""Computes a run's state from its events, in one place for the rows, the core and its tests."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""How an attempt and a step end: another try, another turn, the next item, and what comes after."""
+"""How an attempt and a step end: another attempt, another round, the next item, and the steps that follow."""
 
 from typing import Any, assert_never
 

@@ -1,4 +1,4 @@
-"""How a step begins: the ways that lead to it, its condition, the people it asks, and the attempt itself."""
+"""How a step starts: the edges that lead to it, its condition, the people it asks, and the attempt itself."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""One call of the core: the state as it changes within it, what is still to be looked at, and what expressions see."""
+"""One call of the core: the changing state, the remaining work, and the values that expressions see."""
 
 import hashlib
 from collections import deque

@@ -1,4 +1,4 @@
-"""Pictures of workflows, as text for other programs (Mermaid, DOT) and as SVG of our own."""
+"""Draws workflows, as text for other programs (Mermaid, DOT) and as SVG."""
 
 from greenroom.rules.workflows.diagram.dot import to_dot
 from greenroom.rules.workflows.diagram.mermaid import to_mermaid

@@ -1,4 +1,4 @@
-"""The words on a picture: what a step is called, who does it, and what an arrow depends on."""
+"""The labels of a diagram: the name of a step, its agent, and the condition of an edge."""
 
 import unicodedata
 from collections.abc import Mapping

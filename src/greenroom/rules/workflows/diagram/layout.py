@@ -1,4 +1,4 @@
-"""Places the steps of a workflow on layers, so that arrows go down, cross seldom and go around boxes."""
+"""Places the steps of a workflow on layers, so that edges point down, rarely cross, and go around boxes."""
 
 import bisect
 import itertools

@@ -1,4 +1,4 @@
-"""A workflow as an SVG picture, light or dark as its viewer prefers, with no outside parts and no script."""
+"""A workflow as an SVG picture, light or dark as its viewer prefers, without external parts and scripts."""
 
 import itertools
 from xml.sax.saxutils import escape, quoteattr

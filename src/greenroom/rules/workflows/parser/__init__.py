@@ -1,1 +1,1 @@
-"""From what people write to a definition: YAML and JSON, other programs' forms, skills."""
+"""From what people write to a definition: YAML and JSON, formats of other programs, skills."""

@@ -1,4 +1,4 @@
-"""Reads the paths and conditions of other programs' workflows, which name steps directly, as expressions of ours."""
+"""Converts the paths and conditions of other programs' workflows, which name steps directly, to our expressions."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Loads a workflow from YAML or JSON, in any form that is known, into a definition that has been checked."""
+"""Loads a workflow from YAML or JSON, in any known format, into a checked definition."""
 
 import copy
 import re

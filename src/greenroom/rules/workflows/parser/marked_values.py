@@ -1,4 +1,4 @@
-"""Reads YAML or JSON as plain values that know their lines; what is hostile or ambiguous is refused with its line.
+"""Reads YAML or JSON as plain values with line numbers. Hostile or ambiguous input is refused with its line.
 
 Only mappings, lists and JSON's scalars come out: no tags, no key twice, nothing large, deep or multiplied by aliases.
 """

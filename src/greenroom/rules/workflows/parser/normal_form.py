@@ -1,4 +1,4 @@
-"""Turns the forms in which workflows are written elsewhere, and the short forms of ours, into the one form.
+"""Converts other programs' formats, and our short forms, into the one form of a workflow.
 
 Known are the agent teams' `dag:` with `tasks:` (and its older keys), the `steps` + `edges` of run-tree clients with
 keys in camel case, and short forms such as `retry: 3`. The dictionaries say which other word means which key.

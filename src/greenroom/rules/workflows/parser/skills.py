@@ -1,4 +1,4 @@
-"""Reads SKILL.md, the open format of agents' skills: a front matter with name and description, then the text itself."""
+"""Reads SKILL.md, the open format of agents' skills: front matter with name and description, then the text."""
 
 from greenroom.rules.workflows.definition import SkillText
 from greenroom.rules.workflows.parser.marked_values import BadText, MarkedMap, read_marked

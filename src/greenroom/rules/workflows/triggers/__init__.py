@@ -1,1 +1,1 @@
-"""What starts workflows by itself: the clock, signed calls, messages, and the ends of other workflows."""
+"""What starts workflows automatically: the clock, signed calls, messages, and the ends of other workflows."""

@@ -1,4 +1,4 @@
-"""The rules of triggers: who may arm them, what they start, and how often."""
+"""The rules for triggers: who may arm them, what they start, and how often."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Triggers of stored workflows as rows, and what can be wished of them and happen to them."""
+"""Rows, commands and events of the triggers of stored workflows."""
 
 import hashlib
 from typing import Any, ClassVar

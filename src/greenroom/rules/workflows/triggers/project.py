@@ -1,4 +1,4 @@
-"""Rows of triggers: they follow the definitions that they stand in, and remember what they have started."""
+"""The projection of triggers: they follow their workflow's definition, and remember what they started."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Signed calls: what a caller must send so that nobody else can, and nobody can send it again.
+"""Signed calls: a signature that nobody else can make and nobody can use twice.
 
 The form is that of Standard Webhooks. The form that Greenroom had before is still taken. Each has a secret of its own,
 so that a signature of one form is never good in the other.

@@ -1,4 +1,4 @@
-"""Claude Code: on its stream of JSON with the control protocol, in its own terminal, or through its adapter for ACP."""
+"""Claude Code: over its JSON stream with the control protocol, in its own terminal, or through its ACP adapter."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""How Claude Code's adapter for ACP is started and given things."""
+"""How to start Claude Code's ACP adapter and pass values to it."""
 
 from greenroom.runtimes.acp_manifest import AcpManifest, ValueInjection
 from greenroom.runtimes.agents.claude.manifest import NO_FILE_MENTIONS

@@ -1,4 +1,4 @@
-"""Hooks by which Claude Code, in its own terminal, tells what it does and costs, and asks what it may do.
+"""Hooks with which Claude Code, in its own terminal, reports its work and cost, and asks for permission.
 
 Each hook leaves what it was given in a folder and rings a bell, which is a pipe; one that asks waits for its answer.
 """

@@ -1,4 +1,4 @@
-"""From an opening to what is started: command, environment, private files."""
+"""Plans the start of Claude Code from a session's options: command, environment, private files."""
 
 import json
 import uuid

@@ -1,4 +1,4 @@
-"""How Claude Code is started and given things."""
+"""How to start Claude Code and pass values to it."""
 
 import msgspec
 

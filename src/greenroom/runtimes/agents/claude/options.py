@@ -1,4 +1,4 @@
-"""What a profile of Claude Code can say in `options`."""
+"""The `options` of a Claude Code profile."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What a folder's own settings of Claude Code allow: it would not ask about that, so that no policy would see it."""
+"""What a folder's own Claude Code settings allow: Claude Code would not ask, so no policy would see the call."""
 
 import json
 from pathlib import Path

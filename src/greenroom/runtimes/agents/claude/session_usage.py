@@ -1,4 +1,4 @@
-"""What a turn has used: Claude Code counts a session, and tells the parts of a turn as they come."""
+"""What a turn used: Claude Code counts per session, and reports the parts of a turn as they come."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A session with Claude Code in its own terminal program, at which people can sit while the hub drives it."""
+"""A session with Claude Code in its own terminal program, to which people can attach while the hub drives it."""
 
 import asyncio
 import contextlib

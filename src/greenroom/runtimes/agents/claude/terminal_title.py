@@ -1,4 +1,4 @@
-"""What Claude Code says in the title of its terminal: whether it works, or waits for somebody."""
+"""What the title of Claude Code's terminal says: whether it works or waits for a person."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""What a session in its terminal has used: tokens as its transcript has them, money as its status line tells it."""
+"""Usage of a session in its terminal: tokens from its transcript, money from its status line."""
 
 import glob
 from collections import Counter

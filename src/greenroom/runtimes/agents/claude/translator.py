@@ -1,4 +1,4 @@
-"""From Claude Code's messages to what is heard. No I/O: the same messages always give the same."""
+"""Translates Claude Code's messages into facts of the contract. Pure: no I/O."""
 
 from typing import Any, Literal
 

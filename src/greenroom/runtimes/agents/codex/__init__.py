@@ -1,4 +1,4 @@
-"""Codex: on its app server, or through its adapter for ACP."""
+"""Codex: over its app server, or through its ACP adapter."""
 
 import json
 from pathlib import Path

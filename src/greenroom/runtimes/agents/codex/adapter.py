@@ -1,4 +1,4 @@
-"""How Codex's adapter for ACP is started and given things."""
+"""How to start Codex's ACP adapter and pass values to it."""
 
 from greenroom.runtimes.acp_manifest import TOKEN, AcpManifest, ValueInjection
 

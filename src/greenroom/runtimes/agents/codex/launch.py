@@ -1,4 +1,4 @@
-"""From an opening to what is started: command, environment, the thread's parameters."""
+"""Plans the start of Codex from a session's options: command, environment, the thread's parameters."""
 
 import sys
 import tomllib

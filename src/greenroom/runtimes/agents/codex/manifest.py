@@ -1,4 +1,4 @@
-"""How Codex is started and given things."""
+"""How to start Codex and pass values to it."""
 
 from greenroom.runtimes.prompt_text import PromptQuoting
 

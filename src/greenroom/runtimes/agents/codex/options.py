@@ -1,4 +1,4 @@
-"""What a profile of Codex can say in `options`."""
+"""The `options` of a Codex profile."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""What the app server asks and waits for, and the answers in its words."""
+"""Requests of the app server that wait for an answer, and the answers in its format."""
 
 from typing import Any
 

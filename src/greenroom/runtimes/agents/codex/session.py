@@ -1,4 +1,4 @@
-"""A session with Codex: one thread of its app server, also when a person's own terminal is at it."""
+"""A session with Codex: one thread of its app server, also while a person's terminal is attached to it."""
 
 from collections.abc import AsyncIterator
 from itertools import count

@@ -1,4 +1,4 @@
-"""The app server's socket: Codex speaks its protocol there as WebSocket, with as many clients as come."""
+"""The app server's socket: Codex serves its protocol there over WebSocket, to any number of clients."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""OpenCode, on a server of its own at which a person can sit in."""
+"""OpenCode, on a server of its own to which a person can attach."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""From an opening to what is started: command, environment, private files."""
+"""Plans the start of OpenCode from a session's options: command, environment, private files."""
 
 import json
 from pathlib import Path

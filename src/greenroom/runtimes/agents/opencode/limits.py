@@ -1,4 +1,4 @@
-"""Where OpenCode stops: at a number of steps of a turn, and never by itself while the model's API says no."""
+"""OpenCode's limits: it stops after a number of steps, and never by itself while the model's API refuses."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How OpenCode's server is started and given things."""
+"""How to start OpenCode's server and pass values to it."""
 
 from typing import Any
 

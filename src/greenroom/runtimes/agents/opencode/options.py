@@ -1,4 +1,4 @@
-"""What a profile of OpenCode can say in `options`."""
+"""The `options` of an OpenCode profile."""
 
 from greenroom.runtimes.driver_options import AcpOptions
 

@@ -1,4 +1,4 @@
-"""What OpenCode waits for: permissions and questions, of the session and of those that it starts itself."""
+"""Permissions and questions that OpenCode waits for, of the session and of the sessions that it starts itself."""
 
 from typing import Any
 

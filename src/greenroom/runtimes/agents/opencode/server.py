@@ -1,4 +1,4 @@
-"""OpenCode's HTTP server on loopback: its address, requests to it, and its stream of events as lines."""
+"""OpenCode's HTTP server on loopback: its address, requests to it, and its event stream as lines."""
 
 import asyncio
 import contextlib

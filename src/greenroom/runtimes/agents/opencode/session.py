@@ -1,4 +1,4 @@
-"""A session on OpenCode's server, also when a person's own terminal is at it."""
+"""A session on OpenCode's server, also while a person's terminal is attached to it."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""From the events of OpenCode's server to what is heard. No I/O: the same events always give the same."""
+"""Translates the events of OpenCode's server into facts of the contract. Pure: no I/O."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Questions that an agent asks as a form: what is shown of it, and how an answer in words fills it in."""
+"""Questions that an agent asks as a form: what a person sees, and how an answer in words fills it in."""
 
 import json
 from typing import Any

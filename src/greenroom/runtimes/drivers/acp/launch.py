@@ -1,4 +1,4 @@
-"""From a manifest and an opening to what is started: command, environment, private files, the session's parameters."""
+"""Plans the start of an ACP agent from its manifest and a session's options."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What an agent writes down of each model call in its own files, where the protocol tells it late or not at all."""
+"""Usage of each model call from the agent's own files, where the protocol reports it late or never."""
 
 import asyncio
 import contextlib

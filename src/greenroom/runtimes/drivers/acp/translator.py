@@ -1,4 +1,4 @@
-"""From the words of ACP to what is heard. No I/O: the same messages always give the same."""
+"""Translates ACP messages into facts of the contract. Pure: no I/O."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""How a prompt ended and what it used, from the different ways in which agents count."""
+"""How a prompt ended and what it used, although agents count in different ways."""
 
 from typing import Any, Literal
 

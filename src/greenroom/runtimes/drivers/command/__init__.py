@@ -1,1 +1,1 @@
-"""Any command as an agent: it is run once for each prompt, and its output is what it says."""
+"""Any command as an agent: each prompt runs it once, and its output is the answer."""

@@ -1,4 +1,4 @@
-"""Opens sessions in which each prompt is one call of a tool: by an agent of our own that holds the MCP server.
+"""Opens sessions in which each prompt is one call of a tool, through an agent of ours that holds the MCP server.
 
 Options of a profile: `tool`; `url`, unless its command starts the server; `prompt_argument` (prompt), `arguments`,
 `bearer_env`.

@@ -1,1 +1,1 @@
-"""Any terminal program as an agent: a person can sit at its terminal, and its results come over the hub."""
+"""Any terminal program as an agent: people can attach to its terminal, and its results come through the hub."""

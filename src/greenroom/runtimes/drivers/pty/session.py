@@ -1,4 +1,4 @@
-"""A session with a terminal program. Silence says nothing: a turn ends when the program does, or when it is told to."""
+"""A session with a terminal program. Silence means nothing: a turn ends when the program does, or is told to end."""
 
 import asyncio
 from collections.abc import AsyncIterator
