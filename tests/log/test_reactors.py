@@ -157,5 +157,18 @@ async def test_a_reactor_chooses_what_it_looks_at_and_goes_on_past_the_rest(tmp_
         async with reacting(log, react, choose=choose):
             await until(lambda: log.store.cursor("reader") == 20)
             await asyncio.gather(*[log.do(note(n)) for n in range(20, 40)])
+            await until(lambda: len(seen) == 4)
+            await log.do(EraseNote(by=WRITER, id="n1"))
             await until(lambda: log.store.cursor("reader") == 40)
     assert seen == ["n7", "n17", "n27", "n37"]
+
+
+async def test_what_a_resting_reactor_does_not_want_moves_its_cursor_with_the_next_write(tmp_path: Path) -> None:
+    async def react(record: Recorded) -> None:
+        raise AssertionError(record)
+
+    async with open_notebook(tmp_path) as log, reacting(log, react, choose=lambda _: []):
+        for n in range(1, 5):
+            await log.do(note(n))
+        await log.do(EraseNote(by=WRITER, id="n1"))
+        await until(lambda: log.store.cursor("reader") == 4)

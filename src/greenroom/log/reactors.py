@@ -33,31 +33,44 @@ class EventReactor:
 
 
 class ReactorInbox:
-    """The events that a reactor wants, as they are committed; when too many gather they are read from the log again."""
+    """The events that a reactor wants, as they are committed; when too many gather they are read from the log again.
 
-    def __init__(self, log: Log, kinds: tuple[type, ...]) -> None:
+    Those that come while the reactor waits, and about which it has nothing to do, only move its cursor: most messages
+    would otherwise wake each reactor's task for nothing.
+    """
+
+    def __init__(self, log: Log, reactor: EventReactor) -> None:
+        self._store = log.store
+        self._reactor = reactor
         self._records: list[Recorded] = []
         self._is_whole = False
+        self._is_idle = False
         self._wake = asyncio.Event()
-        self.close = log.subscribe(self._on_commit, *kinds)
+        self.close = log.subscribe(self._on_commit, *reactor.kinds)
 
     def _on_commit(self, commit: Commit) -> None:
-        self._wake.set()
-        if self._is_whole and len(self._records) < _WAITING:
-            self._records += commit.records
-        else:
+        if not self._is_whole or len(self._records) >= _WAITING:
             self._is_whole = False
+        else:
+            self._records += commit.records
+            if self._is_idle and not self._reactor.choose(self._records):
+                self._store.note_cursor(self._reactor.name, self._records[-1].seq)
+                self._records = []
+                return
+        self._is_idle = False
+        self._wake.set()
 
     def take(self) -> list[Recorded] | None:
         """What has come since the last time; None when the log has to be read for it."""
         records, was_whole = self._records, self._is_whole
-        self._records, self._is_whole = [], True
+        self._records, self._is_whole, self._is_idle = [], True, False
         self._wake.clear()
         return records if was_whole else None
 
     async def wait_briefly(self) -> bool:
         """Wait for something to come, for a moment at most; whether it has."""
         late = asyncio.get_running_loop().call_later(_REST_S, self._wake.set)
+        self._is_idle = True
         try:
             await self._wake.wait()
         finally:
@@ -77,9 +90,9 @@ class ReactorInbox:
 async def run_reactor(log: Log, reactor: EventReactor, errors: "list[str] | None" = None) -> None:
     """Bring a reactor up to date and keep it there; to be run as a task. A failing event is tried again.
 
-    Its cursor goes to disk with whatever is written next, and by itself when nothing is for a moment.
+    Its cursor goes to disk with whatever is written next, and by itself when it rests for a moment.
     """
-    inbox = ReactorInbox(log, reactor.kinds)
+    inbox = ReactorInbox(log, reactor)
     try:
         seq = log.store.cursor(reactor.name)
         while True:
