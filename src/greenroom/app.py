@@ -121,7 +121,7 @@ async def open_hub(
 
 
 def build_core_services(hub: Hub, timekeeper: Timekeeper, shared: "SharedEngine | None") -> list[Service]:
-    """What every hub runs, in the order in which it starts and hears of commits."""
+    """What every hub runs, in the order in which it starts and receives commits."""
     log, bus = hub.log, hub.bus
     coordinator = Coordinator(log, hub.presence, bus.waiters)
     reactors = (build_file_cleanup(log.rows, hub.blobs), build_message_reactor(log), build_trigger_reactor(log))

@@ -26,10 +26,10 @@ _LOOK_S = 0.2
 
 
 class Chunk(str):
-    """A piece of a conversation. As text it is what the agent says; `kind` and `data` tell of everything else.
+    """A piece of a conversation: the agent's text, or something else that `kind` and `data` describe.
 
-    Of the kind `permission` it is a call that waits: `await chunk.approve()` or `await chunk.deny("why")`. Until then,
-    or until the person answers on another device, the call really waits.
+    A chunk of the kind `permission` is a call that waits: `await chunk.approve()` or `await chunk.deny("why")`.
+    It waits until then, or until the person answers on another device.
     """
 
     kind: str

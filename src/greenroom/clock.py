@@ -8,7 +8,7 @@ from typing import Protocol
 
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""A clock that nobody sets and that goes on while the machine sleeps: on Linux it is not the usual one."""
+"""A clock that nobody sets and that continues while the machine sleeps. On Linux it is not the usual one."""
 JUMP_MS = 5_000
 """A difference between two looks at the clock that is not its own pace: somebody has set it."""
 
@@ -41,10 +41,10 @@ class SystemClock:
 
 
 class HubClock:
-    """Goes on steadily, also while the machine sleeps, and goes along with a jump only once it is moved.
+    """A steady clock that continues while the machine sleeps, and follows a jump only when it is moved.
 
-    A jump is the machine's clock being set. So every time that was ever noted can be moved by as much: deadlines
-    neither pass at once nor move away by a day.
+    A jump happens when somebody sets the machine's clock. Because the hub moves its own clock, it can first move all
+    stored times by as much: deadlines neither pass at once nor move away by a day.
     """
 
     def __init__(self, wall: Callable[[], int], newest: int = 0) -> None:
@@ -64,7 +64,7 @@ class HubClock:
 
 
 def steady_ms() -> int:
-    """Milliseconds of a clock that nobody sets, and that goes on while the machine sleeps."""
+    """Milliseconds of a clock that nobody sets, and that continues while the machine sleeps."""
     return time.clock_gettime_ns(_STEADY) // 1_000_000
 
 

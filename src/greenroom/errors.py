@@ -24,7 +24,7 @@ class SentenceError(Exception):
 
 
 class Refused(SentenceError):
-    """The rules say no. The sentence tells a person what to do instead; `details` go into the answer as they are."""
+    """The rules forbid it. The sentence tells a person what to do instead; `details` become part of the answer."""
 
     def __init__(
         self, key: str, kind: Kind = "invalid", /, *, details: Mapping[str, Any] | None = None, **params: object
@@ -43,7 +43,7 @@ class Refused(SentenceError):
 
 
 class Unavailable(SentenceError):
-    """Something outside the rules is not there just now; the same call may succeed later."""
+    """Something outside the rules is not available at the moment; the same call may succeed later."""
 
     def __init__(self, key: str, retry_after_s: float = 1.0, /, **params: object) -> None:
         super().__init__(key, **params)

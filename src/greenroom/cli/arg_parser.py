@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:  # type: ignore[override]
-        """What is left over is told of by the verb that does not know it, and not by all of them."""
+        """The verb that does not know an argument reports it, and not every parser above it."""
         found, rest = super().parse_known_args(args, namespace)
         if rest and self._subparsers is None:
             options = [name[2:] for name in self._option_string_actions if name.startswith("--")]

@@ -32,7 +32,7 @@ DONE = {"approve": "Approved.", "deny": "Denied.", "answer": "Answered."}
 
 
 class AnsweredElsewhere(Exception):
-    """Somebody else was quicker, or nobody waits any more; the ask tells which."""
+    """Somebody else was quicker, or nobody waits any more. The ask says which."""
 
     def __init__(self, ask: Ask) -> None:
         super().__init__(ask["id"])
@@ -98,7 +98,7 @@ def read_line(client: HubClient, ask: Ask, words: str) -> str:
 
 
 def read_decision(client: HubClient, ask: Ask, words: str) -> str:
-    """A line that chooses something: empty if it was pasted, be it in pieces, or if more is typed after it."""
+    """A line that chooses something: empty if it was pasted, even in pieces, or if more is typed after it."""
     _control_terminal(_MARK_PASTES)
     try:
         typed = _read_first_line(client, ask, words)

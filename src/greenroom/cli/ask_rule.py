@@ -36,7 +36,7 @@ def parse_rule_options(pairs: list[str]) -> dict[str, str]:
 
 
 def show_rule(client: HubClient, ask_id: str, verdict: str, chosen: dict[str, str]) -> None:
-    """Tell a person what will be remembered, before it is."""
+    """Show a person the rule before it is saved."""
     decision = "allow" if verdict == "approve" else "deny"
     asked: dict[str, Any] = {key: value for key, value in chosen.items() if key != "risk"}
     made = client.get("policy", "asked", ask_id, decision=decision, **asked)

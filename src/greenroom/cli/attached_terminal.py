@@ -46,7 +46,7 @@ class AttachedTerminal:
         self._writing = False
         self._status = "connecting"
         self._cut = ""
-        """Why nothing is shown or typed just now; empty while the agent can be reached."""
+        """Why nothing is shown or typed at the moment; empty while the agent can be reached."""
         self._lines: dict[int, str] = {}
         self._screen: dict[str, Any] = {}
         self._keys: asyncio.Queue[bytes] = asyncio.Queue(1024)
@@ -54,7 +54,7 @@ class AttachedTerminal:
         """What the hub calls the last connection."""
         self._heard_at = 0.0
         self._hub_clock: int | None = None
-        """The newest `at` of the hub, which tells by it how old our keys are."""
+        """The newest `at` of the hub, from which it computes how old our keys are."""
         self._left = asyncio.Event()
         self.ended: tuple[str, str] | None = None
 
@@ -255,7 +255,7 @@ def raw_terminal() -> Iterator[None]:
 
 
 def attach_terminal(url: str, token: str, agent_id: str, looks_only: bool) -> tuple[str, str]:
-    """Sit at an agent's terminal; returns how that ended (left, ended, none, lost) and a sentence about it."""
+    """Attach to an agent's terminal; returns how that ended (left, ended, none, lost) and a sentence about it."""
     return asyncio.run(_attach_terminal(url, token, agent_id, looks_only))
 
 

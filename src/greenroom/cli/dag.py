@@ -137,7 +137,7 @@ def _show_output(run: dict[str, Any]) -> None:
 
 
 def _wait_until_ended(client: HubClient, run_id: str, as_json: bool) -> dict[str, Any]:
-    """The run once it is over; what holds it up is told once. A hub that is restarted meanwhile is waited for."""
+    """Wait for the end of the run, also across a restart of the hub, and print once what it waits for."""
     told: list[str] = []
     run: dict[str, Any] = retry_while_away(partial(client.get, "workflow-runs", run_id, "wait", for_s=1))
     while run["status"] not in ENDED:
@@ -153,7 +153,7 @@ def _wait_until_ended(client: HubClient, run_id: str, as_json: bool) -> dict[str
 
 
 def wait_for_workflow_run(client: HubClient, run_id: str, shows: bool, as_json: bool) -> int:
-    """Wait for a run's end, showing it meanwhile if wished; the exit code tells whether it was completed."""
+    """Wait for a run's end, and show its progress if asked to; the exit code says whether it completed."""
     try:
         run = follow_run(client, run_id) if shows else _wait_until_ended(client, run_id, as_json)
     except (KeyboardInterrupt, HubUnreachable) as no:

@@ -121,7 +121,7 @@ def _draw_table(report: Json, drawn: int) -> int:
 
 
 def find_blockers(report: Json) -> list[str]:
-    """What keeps the steps of a run from going on, one line for each that somebody can do something about."""
+    """What keeps the steps of a run from continuing, one line for each thing that somebody can resolve."""
     return [told for step in report["steps"] if (told := _describe_blocker(step))]
 
 

@@ -256,7 +256,7 @@ def run_logs(args: argparse.Namespace) -> int:
 
 
 def _find_items(client: HubClient, agent_run: str) -> list[Json]:
-    """All that was heard of an agent's run, page by page."""
+    """All items of an agent's run, page by page."""
     items: list[Json] = []
     while page := client.get("runs", agent_run, "items", after=items[-1]["number"] if items else 0, limit=_PAGE):
         items += page

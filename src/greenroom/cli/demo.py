@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
     os.umask(0o077)
     data = Path(args.data or tempfile.mkdtemp(prefix="greenroom-demo-"))
-    # it shares the machine with all its agents: a pause of the loop tells a visitor nothing
+    # it shares the machine with all its agents, so a pause of the loop means nothing to a visitor
     loaded = settings.load_settings(data, {"port": args.port, "database": None, "local_node": True, "loop_pause_ms": 0})
     failed, over = threading.Event(), threading.Event()
 

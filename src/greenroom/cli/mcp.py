@@ -106,5 +106,5 @@ def _write_token(file: Path, token: str) -> None:
     try:
         write_private(file, token + "\n")
     except Refused:
-        if not file.exists():  # else another one that starts just now was quicker: its token is as good
+        if not file.exists():  # else another one that starts at the same time was quicker: its token is as good
             raise

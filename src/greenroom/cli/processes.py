@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def is_holder(pid: int, lock: Path) -> bool:
-    """Whether a process is the one that owns what a lock stands for: it keeps the file open for as long as it lives.
+    """Whether a process owns a lock: it keeps the file open for as long as it lives.
 
-    The number in a file may be that of a program which ended long ago, and belong to somebody else by now.
+    The number in a file may be that of a program which ended long ago, and belong to another one by now.
     """
     with contextlib.suppress(OSError):
         wanted = lock.stat()

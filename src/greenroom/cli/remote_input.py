@@ -130,7 +130,7 @@ def need_typing_program(env: Mapping[str, str] = os.environ, system: str = platf
 
 
 def build_typing_command(program: str, text: str) -> tuple[list[str], str | None]:
-    """How a program is told what to type; a text goes by its input wherever that is taken, and never as an option."""
+    """How to pass a text to a typing program: on its stdin where possible, and never as an option."""
     match program:
         case "xdotool":
             return ["xdotool", "type", "--clearmodifiers", "--file", "-"], text

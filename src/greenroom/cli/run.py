@@ -134,7 +134,7 @@ def _choose_directory(args: argparse.Namespace, client: HubClient) -> str | None
 
 
 def wait_for_run(client: HubClient, run_id: str, follow: bool, as_json: bool) -> int:
-    """Wait for a run's end, showing it meanwhile if wished; the exit code tells whether it was done."""
+    """Wait for a run's end, and show its progress if asked to; the exit code says whether it completed."""
     try:
         run = _wait_until_ended(client, run_id, follow, as_json)
     except KeyboardInterrupt:
@@ -151,7 +151,7 @@ def wait_for_run(client: HubClient, run_id: str, follow: bool, as_json: bool) ->
 
 
 def _wait_until_ended(client: HubClient, run_id: str, follow: bool, as_json: bool) -> dict[str, Any]:
-    """The run once it is over; what it waits for is told once. A hub that is restarted meanwhile is waited for."""
+    """Wait for the end of the run, also across a restart of the hub, and print once what it waits for."""
     shown, told, began = 0, "", time.monotonic()
     prompt = None if as_json else get_ask_prompt(client)
     while True:
@@ -173,7 +173,7 @@ def _wait_until_ended(client: HubClient, run_id: str, follow: bool, as_json: boo
 
 
 def _describe_wait(run: dict[str, Any], for_s: float) -> str:
-    """What keeps a run from going on, and what to do about it."""
+    """What keeps a run from continuing, and what to do about it."""
     if run["status"] == "waiting" and run.get("waiting_for"):
         what_to_do = "it goes on by itself" if run.get("goes_on_at") else "see `greenroom ask list`"
         return f"{run['waiting_for']} ({what_to_do})"
@@ -186,7 +186,7 @@ def _describe_wait(run: dict[str, Any], for_s: float) -> str:
 
 
 def show_item(item: dict[str, Any]) -> None:
-    """One thing that was heard from an agent, as text."""
+    """One item of an agent, as text."""
     data = item["data"]
     match item["kind"]:
         case "said":

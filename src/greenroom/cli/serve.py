@@ -14,7 +14,7 @@ _FEW_FILES = 1024
 _NEW_OBJECTS = 20_000
 """After how many the collector of garbage looks through them."""
 _LONG = 20_000
-"""Events beyond which a person is told how far a rebuild has come."""
+"""With more events than this, the hub reports the progress of a rebuild."""
 
 
 def add_to(verbs: Any) -> None:

@@ -88,7 +88,7 @@ def _get_node_pid(data: Path) -> int | None:
 
 
 def _count_active(data: Path) -> int | None:
-    """How many runs are active, as far as the hub tells."""
+    """How many runs are active, if the hub says so."""
     url = get_own_url(data)
     if url is None:
         return None

@@ -209,5 +209,5 @@ def explain_error(error: Exception) -> str:
 
 
 def say(text: str) -> None:
-    """Tell a person something that is not the answer."""
+    """Print something for a person that is not the answer."""
     print(text, file=sys.stderr, flush=True)

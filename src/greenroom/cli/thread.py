@@ -192,7 +192,7 @@ def run_wait(args: argparse.Namespace) -> int:
     client = open_client(args)
     thread_id = need_thread_id(client, args.thread)
     after = args.after
-    if after is None and not client.is_agent:  # an agent goes on from where it was
+    if after is None and not client.is_agent:  # an agent continues where it was
         after = client.get("threads", thread_id)["current_seq"]
     deadline = time.monotonic() + args.timeout
     while True:

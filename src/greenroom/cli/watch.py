@@ -28,7 +28,7 @@ def add_watch(verbs: Any, example: str) -> None:
 
 
 def run_watch(args: argparse.Namespace) -> int:
-    """Tell of open asks, of new ones, and of who answered; goes on over restarts of the hub."""
+    """Report open asks, new ones, and who answered; continues across restarts of the hub."""
     client = open_client(args)
     page = client.get("asks", limit=1, state="all", before=2**53 - 1)
     after = page["asks"][0]["seq"] if page["asks"] else 0

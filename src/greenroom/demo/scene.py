@@ -16,7 +16,7 @@ _ASKED_S = 30.0
 
 
 def fill_hub(client: HubClient, tell: Callable[[str], None]) -> None:
-    """Fill a hub with work; `tell` is told what is being done."""
+    """Fill a hub with work; `tell` reports the progress."""
     tell("agents are engaged, under three rules")
     for name, (display, about) in content.PROFILES.items():
         body = {"driver": "rehearsal", "display_name": display, "description": about}
@@ -48,7 +48,7 @@ def fill_hub(client: HubClient, tell: Callable[[str], None]) -> None:
 
 
 def _accept_tools(client: HubClient) -> None:
-    """Offer the tools that have been looked at, once their server has told of them."""
+    """Accept the tools, once their server has listed them."""
     deadline = time.monotonic() + _ASKED_S
     while not client.get("servers", "tracker")["tools"]:
         if time.monotonic() > deadline:
@@ -58,7 +58,7 @@ def _accept_tools(client: HubClient) -> None:
 
 
 def _create_threads(client: HubClient) -> str:
-    """The threads, and what was finished in them. The one in which the work goes on is returned; it is the newest."""
+    """Create the threads with their finished work, and return the newest, in which the agents work."""
     greeting = client.post("threads", body={"topic": content.GREETING[0]})["id"]
     _post_message(client, greeting, content.GREETING[1])
     flaky = client.post("threads", body={"topic": content.FLAKY[0]})["id"]

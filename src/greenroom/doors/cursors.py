@@ -13,7 +13,7 @@ def build_cursor(last: Thread) -> str:
 
 
 def parse_cursor(cursor: str | None) -> int | None:
-    """Before which seq to go on, or before which time: any ISO time will do. Raises ValueError for anything else."""
+    """The seq or the time before which to continue; any ISO time is accepted. Raises ValueError for anything else."""
     if not cursor:
         return None
     if cursor.isascii() and cursor.isdecimal() and len(cursor) <= _MOST_DIGITS:

@@ -32,7 +32,7 @@ _PLACE = re.compile(r"ERROR: <input>:(-?\d+):(-?\d+): (.*)")
 _UNDECLARED = re.compile(r"undeclared reference to '\.?([^']*)'")
 _WORDS = {"and": "&&", "or": "||", "not": "!"}
 _FUNCTIONS = ("bool", "double", "duration", "has", "int", "size", "string", "timestamp", "type")
-"""Those that stand before their values; the others stand behind a point."""
+"""Functions that come before their values; the others follow a point."""
 _FAILURES = (cel.Type.ERROR, cel.Type.UNKNOWN)
 _NOT_OFFERED = ("format",)
 """Its widths would let a short text ask for any amount of memory."""

@@ -64,7 +64,7 @@ def _need_one_kind(node: SyntaxNode, values: Mapping[str, Any]) -> None:
 
 
 def _read_kind(node: SyntaxNode, values: Mapping[str, Any]) -> str:
-    """The kind of a constant or of the value at a path; `missing` if that cannot be told."""
+    """The kind of a constant or of the value at a path; `missing` if it is not known."""
     if node.kind == CONSTANT:
         return node.bound[0] if node.bound else _MISSING
     path = get_path(node)

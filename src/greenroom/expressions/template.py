@@ -42,7 +42,7 @@ def compile_template(text: str, names: Names) -> TextTemplate:
 
 
 def format_value(value: Any) -> str:
-    """A JSON value as it stands in a text."""
+    """A JSON value as it appears in a text."""
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False)

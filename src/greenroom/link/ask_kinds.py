@@ -32,7 +32,7 @@ class AskKindInfo(msgspec.Struct, frozen=True, kw_only=True):
     raised_by: tuple[Literal["agent", "room"], ...] = ()
     """Who may raise one beside operators and the hub: agents, and the tokens of rooms."""
     verdicts: tuple[AnswerVerdict, ...]
-    """What it can be answered with, in the order in which people are told."""
+    """Its possible answers, in the order in which people see them."""
     in_words: bool = False
     """Whether words alone answer it. They give no permission, so a token that agents ask with may give them too."""
     needs_choice: bool = True

@@ -40,5 +40,5 @@ def hash_call(subject: Subject, arguments: Any = None) -> str:
 
 
 def hash_wish(*parts: Any) -> str:
-    """What makes a wish the same: a short name for who asks and what."""
+    """What makes two requests the same: a short name for who asks and what."""
     return hashlib.sha256(encode_canonical(list(parts))).hexdigest()[:40]

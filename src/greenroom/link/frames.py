@@ -7,7 +7,7 @@ import msgspec
 LINK_VERSION = 2
 LEASE_S = 15
 KEYS_S = 10
-"""How long keys may travel from a viewer to the hub. A viewer that hears nothing for so long says that it is cut."""
+"""How long keys may travel from a viewer to the hub. A viewer that gets nothing for so long says that it is cut off."""
 NOT_WELCOME = 4400
 """The code with which the hub closes a connection that it does not take; the reason is a sentence for a person."""
 ENDED = 4401
@@ -29,11 +29,11 @@ class Hello(msgspec.Struct, frozen=True, kw_only=True, tag="hello", tag_field="o
     acked: Count = 0
     """The number of the newest item that a hub has had from it; the node has kept none up to this one."""
     insecure: bool = False
-    """The connection goes over a network in the clear, which the node was told to put up with."""
+    """The connection is not encrypted, and the node was started with permission for that."""
 
 
 class ItemFrame(msgspec.Struct, frozen=True, kw_only=True, tag="item", tag_field="op"):
-    """Something heard from an agent. It is kept by the node until the hub has acknowledged its number."""
+    """An item from an agent. The node keeps it until the hub has acknowledged its number."""
 
     number: Count
     run: str
@@ -56,7 +56,7 @@ class Live(msgspec.Struct, frozen=True, kw_only=True, tag="live", tag_field="op"
 
 
 class Looked(msgspec.Struct, frozen=True, kw_only=True, tag="looked", tag_field="op"):
-    """What stands in the way of a profile on this machine: the answer to Look."""
+    """What prevents a profile from starting on this machine: the answer to Look."""
 
     id: str
     problems: list[str]
@@ -96,7 +96,7 @@ class Ordered(msgspec.Struct, frozen=True, kw_only=True, tag="order", tag_field=
     token: str | None = None
     """The agent's credential, for a start."""
     credential: str | None = None
-    """Its id, which the node tells again when the agent has begun with it."""
+    """Its id, which the node sends back when the agent has started with it."""
     good_for_s: float | None = None
     """Of a person's approval: how long it may still be used, from when the hub sends it. None is forever."""
 

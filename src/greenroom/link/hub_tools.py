@@ -3,7 +3,7 @@
 HUB = "greenroom"
 """The name under which agents are given the hub."""
 HUB_PREFIX = f"mcp__{HUB}__"
-"""What stands before the hub's tools in the names that policies know, whatever a runtime calls them."""
+"""The prefix of the hub's tools in the names that policies know, whatever a runtime calls them."""
 BETWEEN = "__"
 """What stands between a server's name and its tool's in the name that agents see."""
 _NAMES = (
@@ -16,4 +16,4 @@ _NAMES = (
     " workflow_status workflow_control"
 )
 HUB_TOOLS = frozenset(_NAMES.split())
-"""The hub's own tools, each by its name: a server of a project's own can bear a name that begins as the hub's does."""
+"""The hub's own tools by their exact names: a project's own server can have a name that begins like the hub's."""

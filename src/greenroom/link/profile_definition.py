@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 PLACEHOLDERS = ("{thread_id}", "{thread_topic}", "{bus_address}", "{agent_id}", "{token_file}", "{prompt}")
-"""What stands in a command for values that are known only when an agent starts."""
+"""Placeholders in a command for values that are known only when an agent starts."""
 
 
 class ProfileDefinition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -37,8 +37,10 @@ class ProfileDefinition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     allowed_tools: list[str] = []
     denied_tools: list[str] = []
     may_spawn: bool = True
-    """Whether it may start agents: through the hub, and for the drivers claude and codex its runtime's own helpers too.
-    Other runtimes cannot be told about theirs."""
+    """Whether it may start agents: through the hub, and with claude and codex its runtime's own helpers too.
+
+    Other runtimes have no option for theirs.
+    """
     may_write: bool = True
     """Whether it may change files by its tools."""
     may_execute: bool = True

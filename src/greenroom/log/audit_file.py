@@ -23,7 +23,7 @@ class AuditFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AuditLine(msgspec.Struct, frozen=True):
-    """One event as it stands in the file. `data` is kept byte by byte: the hash is over it."""
+    """One event as it is in the file. `data` is kept byte by byte: the hash is over it."""
 
     seq: int
     at: int

@@ -157,7 +157,7 @@ def build_member_name(name: str) -> str:
 
 @contextlib.contextmanager
 def convert_write_errors(folder: Path) -> Iterator[None]:
-    """Whatever the disk does not take in here is told as such."""
+    """Raise Unavailable for every write error of the disk in here."""
     try:
         yield
     except OSError as error:

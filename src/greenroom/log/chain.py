@@ -28,7 +28,7 @@ class Chain:
         self.broken = False
 
     def follow(self, raw: Raw) -> str | None:
-        """What is wrong with the chain at this event; only the first fault is told."""
+        """What is wrong with the chain at this event; only the first fault is reported."""
         linked = self._next is not None and self._next[0] == raw[0]
         if self.broken or (not linked and raw[3] not in self._privileged):
             return None

@@ -7,7 +7,7 @@ from queue import SimpleQueue
 
 
 class CommitThread:
-    """Commits when it is told to, while the loop goes on. A pool would do the same at twice the price."""
+    """Commits on request, while the loop continues. A pool would do the same at twice the price."""
 
     def __init__(self, commit: Callable[[], None]) -> None:
         self._commit = commit

@@ -88,7 +88,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def read_acknowledged_seq(data: Path) -> int:
-    """The seq of the newest acknowledged event, as far as the mark tells."""
+    """The seq of the newest acknowledged event, according to the mark."""
     try:
         text = (data / MARK).read_bytes()
     except FileNotFoundError:

@@ -16,7 +16,7 @@ def arm(spec: str | None) -> None:
 
 
 def failpoint(name: str) -> None:
-    """A place where the process may be told to die; costs nothing when nothing is armed."""
+    """A place where a test can make the process die; it costs nothing when no failpoint is armed."""
     if _armed and name in _armed:
         _armed[name] -= 1
         if _armed[name] <= 0:

@@ -34,7 +34,7 @@ async def run_while_leader(store: Store, part: str, duties: Duties) -> None:
             except* Unavailable as no:  # whoever leads next begins where the log is then
                 logger.warning("the duties of %s are left for a moment: %s", part, no.exceptions[0])
                 await asyncio.sleep(_RETRY_S)
-            except* Exception:  # a database that cannot be read, say: the doors tell that, so they stay open
+            except* Exception:  # such as an unreadable database: the doors report that, so they stay open
                 logger.exception("the duties of %s failed, and begin again", part)
                 await asyncio.sleep(_FAILED_S)
 

@@ -142,7 +142,7 @@ class Log:
         self.announce(Commit(records[-1].seq, records, changes, frozenset([change.table for change in changes])))
 
     def announce(self, commit: Commit) -> None:
-        """Tell every subscriber of a commit; also of one that another hub on the same database has made."""
+        """Notify every subscriber of a commit; also of one that another hub on the same database made."""
         self._subscriptions.announce(commit)
 
     def _apply(self, tx: WriteTx, commands: list[Command]) -> list[Outcome]:

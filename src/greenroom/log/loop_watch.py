@@ -131,7 +131,7 @@ class LoopWatch:
             if late_s < self._beat_s or (self._sample is not None and self._sample[0] == due):
                 continue
             frame = sys._current_frames().get(loop_thread)
-            # a sample that comes late itself shows that the process was stopped: it tells nothing of the loop
+            # a sample that is late itself shows that the process was stopped: it says nothing about the loop
             if frame is not None and late_s < 2 * self._pause_s:
                 self._sample = (due, _describe(frame), _waited_s())
 
@@ -147,7 +147,7 @@ def _describe(frame: FrameType) -> str:
 def _waited_s() -> float:
     """How long threads of this process have been ready to run without a processor, on Linux."""
     waited = 0
-    with contextlib.suppress(OSError):  # no file can be opened just now
+    with contextlib.suppress(OSError):  # no file can be opened at the moment
         for task in _TASKS.glob("*/schedstat"):
             with contextlib.suppress(OSError, ValueError, IndexError):  # a thread that has just ended
                 waited += int(task.read_text().split()[1])

@@ -153,7 +153,7 @@ class Tx(Rows, Protocol):
         ...
 
     def drop(self, table: Table[Any], *key: str) -> None:
-        """Remove a row; clients are told that it is gone."""
+        """Remove a row; clients learn that it is gone."""
         ...
 
     def drop_last(self, table: Table[Any], where: Mapping[str, Value]) -> None:
@@ -161,7 +161,7 @@ class Tx(Rows, Protocol):
         ...
 
     def drop_all(self, table: Table[Any], where: Mapping[str, Value]) -> None:
-        """Remove rows together with what they belong to; clients are told of that only."""
+        """Remove rows together with the row that they belong to; clients learn only of that one."""
         ...
 
 
@@ -223,7 +223,7 @@ Upcast = Callable[[dict[str, Any]], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Noun:
-    """All that one noun brings to the log. The dictionaries stand at the foot of its files."""
+    """Everything that one noun contributes to the log. The dictionaries are at the end of its files."""
 
     name: str
     tables: tuple[Table[Any], ...]

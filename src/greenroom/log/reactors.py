@@ -29,7 +29,7 @@ class EventReactor:
     kinds: tuple[type, ...]
     react: Callable[[Recorded], Awaitable[None]]
     choose: Callable[[list[Recorded]], list[Recorded]] = _all
-    """Which of these it has to do something about, told at a glance: of most messages nobody has to do anything."""
+    """Whether it has to act on an event, decided at a glance: most messages need no action."""
 
 
 class ReactorInbox:
@@ -129,7 +129,7 @@ async def _react(reactor: EventReactor, record: Recorded, errors: list[str] | No
         try:
             await reactor.react(record)
             return record.seq
-        except Unavailable as no:  # a full disk, say: those who wait for it are told, and it is no bug
+        except Unavailable as no:  # such as a full disk: callers that wait get the error, and it is no bug
             logger.warning("reactor %s must wait at seq %s: %s", reactor.name, record.seq, no)
         except Exception as error:
             logger.exception("reactor %s failed at seq %s", reactor.name, record.seq)

@@ -90,7 +90,7 @@ def _need_place(data: Path, force: bool) -> None:
 
 
 def _need_no_node(lock: Path) -> None:
-    """The hub's own node goes on without its hub: agents that the backup knows nothing of must not report to it."""
+    """The hub's own node keeps running without its hub: agents that the backup does not know must not report to it."""
     if not lock.exists():
         return
     handle = os.open(lock, os.O_RDWR | os.O_CLOEXEC)

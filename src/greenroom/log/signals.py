@@ -15,7 +15,7 @@ class Signals:
         self._listeners: list[Callable[[str, Any], None]] = []
 
     def emit(self, kind: str, payload: Any) -> None:
-        """Tell all listeners; never waits."""
+        """Notify all listeners; never waits."""
         for listener in tuple(self._listeners):
             listener(kind, payload)
 

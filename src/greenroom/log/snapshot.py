@@ -11,7 +11,7 @@ from greenroom.log.sqlite_file import connect, convert_database_errors
 
 @contextlib.contextmanager
 def read_log(data: Path, database: str | None) -> Iterator[Any]:
-    """What takes plain SQL with `?` for a value, as it is told to either; nothing is written."""
+    """A connection that takes plain SQL with `?` for values, on either database. Callers only read."""
     if database is None:
         path = need_database(data)
         with convert_database_errors(path), contextlib.closing(connect(path)) as connection:

@@ -14,7 +14,7 @@ _UNKNOWN = object()
 
 
 class SqliteRowCache(SqliteRows):
-    """Small answers are remembered until a commit changes their table; the store tells when that is."""
+    """Remembers small answers until a commit changes their table; the store says when that is."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         super().__init__(connection)

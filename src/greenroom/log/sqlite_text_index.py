@@ -47,7 +47,7 @@ class SearchHit(NamedTuple):
 
 
 class SqliteTextIndex:
-    """The index of one table. Rows get into it in the order of their numbers, so its last one tells how far it goes."""
+    """The index of one table. Rows are indexed in the order of their numbers, so the last one shows how far it is."""
 
     def __init__(self, connection: apsw.Connection, table: Table[Any]) -> None:
         self._connection = connection

@@ -27,7 +27,7 @@ class WriteTx(Tx, Protocol):
         ...
 
     def get_command(self, key: str) -> tuple[str, int, int] | None:
-        """What a command key stands for: the command's name, and its first and last seq."""
+        """What is stored under a command key: the command's name, and its first and last seq."""
         ...
 
     def remember_command(self, key: str, name: str, first: int, last: int, at: int) -> None:
@@ -106,11 +106,11 @@ class Store(Protocol):
         ...
 
     def is_alive(self, hub: str) -> bool:
-        """Whether a hub of this name is on a shared database just now."""
+        """Whether a hub of this name is on a shared database at the moment."""
         ...
 
     def hubs(self) -> frozenset[int]:
-        """The hubs that are on a shared database just now, a number for each: who looks again sees a change."""
+        """The hubs that are on a shared database at the moment, with a number each, so that a later look sees a change."""
         ...
 
     async def close(self) -> None:

@@ -178,7 +178,7 @@ class PostgresStore:
                 self._announce_others(head)
 
     def _announce_others(self, head: int) -> None:
-        """Tell what came between what we have seen and a seq that is committed."""
+        """Announce the commits between the last seen seq and one that is committed."""
         records = list(read_events(self.rows, self.codec, self._seen, head - self._seen))
         changes: list[Change] = []
         span = (self._seen, head) * (len(self.tables) + 1)
@@ -200,11 +200,11 @@ class PostgresStore:
         return acquire_lead(self._url, part)
 
     def is_alive(self, hub: str) -> bool:
-        """Whether the hub of this name is on the database just now."""
+        """Whether the hub of this name is on the database at the moment."""
         return is_registered(self.rows, hub)
 
     def hubs(self) -> frozenset[int]:
-        """The hubs that are on the database just now, a number for each."""
+        """The hubs that are on the database at the moment, with a number each."""
         return find_hubs(self.rows)
 
     async def read(self, work: Callable[[PostgresSnapshot], T]) -> T:

@@ -92,7 +92,7 @@ class SqliteStore:
         self._lock = acquire_directory(data)
         self._readers = ThreadPoolExecutor(2, "greenroom-read")
         self._idle: list[apsw.Connection] = []
-        """Connections that no reader uses just now."""
+        """Connections that no reader uses at the moment."""
         self._turn = asyncio.Lock()
         self._noted: dict[str, int] = {}
         try:

@@ -25,7 +25,7 @@ class Subscriptions:
         self._by_watched: dict[Watched | None, dict[int, _Subscription]] = {None: {}}
 
     def add(self, on_commit: OnCommit, watched: tuple[Watched, ...]) -> Callable[[], None]:
-        """Tell `on_commit` of what it watches, or of everything; returns what ends the subscription."""
+        """Call `on_commit` with what it watches, or with everything; returns a function that ends the subscription."""
         self._number += 1
         one = _Subscription(self._number, on_commit, frozenset(watched))
         places = watched or (None,)
@@ -41,7 +41,7 @@ class Subscriptions:
         return end
 
     def announce(self, commit: Commit) -> None:
-        """Tell everybody concerned, in the order in which they subscribed."""
+        """Notify every subscriber concerned, in the order in which they subscribed."""
         concerned = dict(self._by_watched[None])
         touched: set[Watched] = {*commit.tables, *(type(record.event) for record in commit.records)}
         for watched in touched & self._by_watched.keys():

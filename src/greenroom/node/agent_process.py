@@ -52,7 +52,7 @@ class AgentProcess:
 
     @property
     def place(self) -> dict[str, str]:
-        """Where the agent works and with which model, as far as that was told: for whoever looks at its run."""
+        """The directory and the model of the agent, as far as known, to show with its run."""
         model = self._definition.model if self._definition is not None else None
         repository = self.repository
         return {
@@ -111,7 +111,7 @@ class AgentProcess:
             self._being_opened.cancel()
 
     async def attach_session(self, session: RuntimeSession) -> None:
-        """Let people sit in at it."""
+        """Let people attach to it."""
         if self._opening is not None:
             await self.seat.set_session(session, self._opening, self._spawner.sandbox)
 
@@ -133,7 +133,7 @@ class AgentProcess:
         await end_tree_soon(self._spawner.mark)
 
     async def clean_up(self, keep: bool) -> None:
-        """See that nothing is left of it but what a kept agent needs to go on."""
+        """Remove everything of it except what a kept agent needs to continue."""
         await self.seat.clear_session()
         await self.kill()
         await asyncio.to_thread(remove_agent_files, self._folder, self._agent_id, self._definition, keep)

@@ -56,7 +56,7 @@ class HeldAgent:
         self.agent_id = agent_id
         self.run_id: str | None = None
         self._cancelled_run: str | None = None
-        """The run that was cancelled last: what its turn has used is still told."""
+        """The run that was cancelled last: the usage of its turn is still reported."""
         self.session: RuntimeSession | None = None
         self.keep = False
         self.idle_since = time.monotonic()
@@ -85,7 +85,7 @@ class HeldAgent:
 
     @property
     def terminal(self) -> AgentTerminal:
-        """Where people sit in."""
+        """Where people attach."""
         return self._process.seat
 
     @property
@@ -129,7 +129,7 @@ class HeldAgent:
                     self._note_opened(self._opened)
                 else:
                     await self._open(order, definition, driver, given)
-                    await self._noted.wait()  # the hub knows the session before the agent is told anything
+                    await self._noted.wait()  # the hub knows the session before the agent gets its prompt
                 if self.session is None or self.run_id != order.run:
                     await self._end()  # it was cancelled meanwhile
                     return
@@ -202,7 +202,7 @@ class HeldAgent:
                 self._is_ending = False
 
     async def _handle_permission(self, asked: PermissionAsked) -> None:
-        """Tell the hub what would run, and keep it, so that nothing else runs."""
+        """Report to the hub what would run, and keep it, so that nothing else runs."""
         directory, hidden = self._process.directory, self._folder.parent
         seen = await asyncio.to_thread(self._gate.add_call, asked, self._place, directory, hidden)
         self._hearing.note(self.run_id, asked, **seen)
@@ -261,7 +261,7 @@ class HeldAgent:
             await self.session.decide(native, body["decision"], text=body.get("text") or "", arguments=arguments)
 
     async def pause(self, run_id: str) -> None:
-        """Stop the turn but not the run: a person decides whether it goes on."""
+        """Stop the turn but not the run: a person decides whether it continues."""
         async with self._busy:
             if self.session is None or self.run_id != run_id:
                 return
@@ -270,7 +270,7 @@ class HeldAgent:
             await self.session.cancel()
 
     async def resume(self, run_id: str) -> None:
-        """Let a paused run go on, once the pause has reached the agent."""
+        """Resume a paused run, once the pause has reached the agent."""
         async with self._busy:
             if self.session is None or self.run_id != run_id:
                 return

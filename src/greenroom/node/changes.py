@@ -32,7 +32,7 @@ class WorktreeChanges:
         self._tree = tree if self._base else None
 
     def find(self) -> dict[str, Any] | None:
-        """The changes so far; None when there are none, or git cannot tell. Blocks."""
+        """The changes so far; None when there are none, or git fails. Blocks."""
         if self._tree is None:
             return None
         try:

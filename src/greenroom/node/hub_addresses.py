@@ -44,7 +44,7 @@ class _Hub(msgspec.Struct):
 
 
 def make_local_address(hub_file: Path, token_file: Path) -> Address:
-    """Where the hub of this machine is just now: it may have another port after a restart."""
+    """The current address of the hub on this machine: it may have another port after a restart."""
 
     def address() -> HubAddress:
         hub = msgspec.json.decode(hub_file.read_bytes(), type=_Hub)

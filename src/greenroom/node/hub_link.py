@@ -169,7 +169,7 @@ class HubLink:
         return order.good_for_s is not None and self._is_older_than(order.good_for_s)
 
     def _has_late_keys(self, frame: frames.FromHub) -> bool:
-        """Whether these are keys from before a cut: the person has been told since that keys are not sent."""
+        """Whether these are keys from before a lost connection: the person has since learned that keys are not sent."""
         return isinstance(frame, frames.TerminalInput) and self._is_older_than(self._lease_s)
 
     def _is_older_than(self, seconds: float) -> bool:
@@ -186,13 +186,13 @@ class HubLink:
         self._something.set()
 
     def send_soon(self, frame: frames.Taken | frames.Looked) -> None:
-        """Send a small frame soon, if the hub is there; what it tells is told again after a new connection."""
+        """Send a small frame soon, if the hub is there; its content is sent again after a new connection."""
         if self._link is not None:
             self._words.append(frame)
             self._something.set()
 
     def show(self, frame: frames.Live) -> bool:
-        """Show something to whoever looks just now; False when the hub is away or slow, and it is dropped."""
+        """Show something to current viewers; False when the hub is away or slow, and it is dropped."""
         if self._link is None or len(self._words) >= _LIVE:
             return False
         self._words.append(frame)

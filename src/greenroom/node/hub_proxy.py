@@ -96,7 +96,7 @@ class HubProxy:
         await asyncio.gather(*self._serving, return_exceptions=True)
 
     def watch_tools_list(self, token: str) -> asyncio.Event:
-        """What is set once whoever has this credential has got the list of the hub's tools; for who keeps it."""
+        """An event that is set once the holder of this credential has got the list of the hub's tools."""
         return self._asks.setdefault(token.encode(), asyncio.Event())
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -164,7 +164,7 @@ class HubProxy:
             await asyncio.sleep(_AGAIN_S)
 
     def _is_for_us(self, head: bytes) -> bool:
-        """A page of a browser that was told another name for this machine is none of ours."""
+        """Whether a request names our address: a page of a browser under another name for this machine is refused."""
         hosts = [line.partition(b":")[2].strip() for line in head.split(b"\r\n") if line.lower().startswith(b"host:")]
         return hosts == [urlsplit(self.url).netloc.encode()]
 

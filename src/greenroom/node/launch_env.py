@@ -38,7 +38,7 @@ class LaunchContext(NamedTuple):
     mcp_url: str
     """On this machine, where it stays while the hub moves."""
     bus_address: str
-    """Where the hub is just now, for people and for commands."""
+    """The current address of the hub, for people and for commands."""
     asks: Callable[[str], asyncio.Event]
     """What is set once whoever has this credential has asked the hub for its tools."""
 

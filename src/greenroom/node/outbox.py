@@ -91,7 +91,7 @@ class NodeOutbox:
         """The hub has everything up to this number."""
         if number <= self.acked:
             return
-        self._is_taken(  # if not, the hub tells it again after a restart
+        self._is_taken(  # if not, the hub sends it again after a restart
             ("DELETE FROM items WHERE number <= ?", (number,)),
             ("INSERT OR REPLACE INTO meta VALUES ('acked', ?)", (number,)),
         )
@@ -140,7 +140,7 @@ class NodeOutbox:
         return True
 
     def is_cancelled(self, run: str) -> bool:
-        """Whether a run was cancelled, be it before its start came."""
+        """Whether a run was cancelled, even before its start arrived."""
         query = "SELECT 1 FROM orders WHERE run = ? AND what = 'cancel' LIMIT 1"
         return self._db.execute(query, (run,)).get is not None
 

@@ -33,7 +33,7 @@ class PermissionGate:
     def add_call(
         self, asked: PermissionAsked, place: Subject, directory: Path, hidden: Path | None = None
     ) -> dict[str, Any]:
-        """Keep what a call would run, and tell what the hub cannot see of it."""
+        """Keep what a call would run, and report what the hub cannot see of it."""
         arguments = msgspec.json.decode(msgspec.json.encode(asked.input))  # as the hub will read it
         seen = _inspect_call(asked.tool, arguments, directory, hidden)
         subject = msgspec.structs.replace(

@@ -162,7 +162,7 @@ def _set(ready: "asyncio.Future[None]") -> None:
 
 
 async def wait_for_exit(process: asyncio.subprocess.Process) -> int:
-    """The exit code of a process. asyncio's own wait goes on for as long as anything holds one of its pipes."""
+    """The exit code of a process. asyncio's own wait lasts for as long as anything holds one of its pipes."""
     loop = asyncio.get_running_loop()
     with contextlib.suppress(ProcessLookupError):  # it is collected already
         handle = os.pidfd_open(process.pid)

@@ -17,7 +17,7 @@ from greenroom.runtimes.models import explain_unknown_model
 
 
 def find_problems(definition: ProfileDefinition, env: Mapping[str, str], folder: Path) -> list[str]:
-    """What stands in the way, each with its key and what to do about it."""
+    """What prevents a start, each with its key and what to do about it."""
     out = []
     directory = Path(definition.directory).expanduser() if definition.directory else None
     if directory is not None and not directory.is_dir():
@@ -46,7 +46,7 @@ def find_problems(definition: ProfileDefinition, env: Mapping[str, str], folder:
 async def find_unknown_model(
     driver: Driver | None, definition: ProfileDefinition, env: Mapping[str, str], folder: Path
 ) -> list[str]:
-    """What stands in the way of a model, if the runtime can be asked which it knows."""
+    """What is wrong with a model, if the runtime can list those it knows."""
     if definition.model is None or not isinstance(driver, ModelLister):
         return []
     directory = Path(definition.directory).expanduser() if definition.directory else folder
@@ -59,7 +59,7 @@ async def find_unknown_model(
 async def check_profile(
     wish: frames.Look, drivers: Mapping[str, Driver], env: Mapping[str, str], folder: Path
 ) -> frames.Looked:
-    """What a hub is told that wants to know whether a profile could be started here."""
+    """The answer to a hub that asks whether a profile could be started here."""
     missing = ""
     try:
         definition = msgspec.convert(wish.definition, ProfileDefinition)

@@ -65,7 +65,7 @@ class NodeProgram:
         self._has_joined = False
         self._attempt = 0
         self._complaint = ""
-        """Why the hub was not there last, which is told once."""
+        """Why the hub could not be reached last, which is printed once."""
         self._alone_since = time.monotonic()
 
     async def run(self) -> None:
@@ -132,7 +132,7 @@ class NodeProgram:
         self._outbox.close()
 
     async def _find_more(self) -> None:
-        """Look for a runtime that was installed meanwhile: the hub hears of it with a new greeting."""
+        """Look for a runtime that was installed since: the hub learns of it with a new greeting."""
         if await self._finding.find_more(time.monotonic()):
             logger.info("found: %s", ", ".join(self._finding.found))
             await self._link.redial()
@@ -198,7 +198,7 @@ class NodeProgram:
             self._starting |= {order.run} if order.what == "start" else set()
             self._do(self._carry_out(order))
         elif order.what == "start" and order.run not in self._find_live_runs():
-            self._tell(order.run, {"type": "lost"})  # with an earlier boot; of a run that is over nobody hears it
+            self._tell(order.run, {"type": "lost"})  # with an earlier boot; nobody receives it for a run that is over
         self._link.send_soon(frames.Taken(orders=[order.id]))
 
     async def _look_at(self, wish: frames.Look) -> None:
@@ -263,7 +263,7 @@ class NodeProgram:
         self._link.wake()
 
     def _show(self, agent_id: str, kind: str, data: Any) -> bool:
-        """Show something to whoever looks just now; False when the hub is slow, and it is dropped."""
+        """Show something to current viewers; False when the hub is slow, and it is dropped."""
         if agent_id not in self._watched or not self._link.is_up:
             return True
         return self._link.show(frames.Live(agent=agent_id, kind=kind, data=data))

@@ -20,7 +20,7 @@ _INTERPRETERS = (
         " mawk nawk sed make gmake ninja just task rake ant gradle mvn cmake source . xargs parallel busybox"
     )
 )
-"""Programs that run what stands in files: in such a line every file that is named may be one of them."""
+"""Programs that run code from files: on such a line every named file may be such a file."""
 _VERSIONED = re.compile(r"(python|pypy|perl|ruby|lua|php|node|tclsh)[0-9.]+")
 _MOST_PLACES = 16
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")

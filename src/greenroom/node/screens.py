@@ -50,7 +50,7 @@ class Scrollback:
             self.dropped_bytes += lost
 
     def lines(self) -> list[str]:
-        """What is kept, oldest first; the first line tells what is not."""
+        """The lines that are kept, oldest first; the first one says what is missing."""
         if not self.dropped_bytes:
             return list(self._lines)
         return [f"[{self.dropped_bytes} bytes dropped]", *self._lines]

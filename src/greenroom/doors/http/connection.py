@@ -250,7 +250,7 @@ class ResponseWriter:
         await cycle.send(message)  # type: ignore[arg-type]
 
     def _buffer_head(self, start: Message) -> BufferedHead | None:
-        """The beginning of an answer of known length on a connection that goes on; None for what is left to uvicorn."""
+        """The head of a response of known length on a connection that stays open; None for what uvicorn handles."""
         cycle, headers = self._cycle, start["headers"]
         if not cycle.keep_alive or cycle.scope["method"] == "HEAD":
             return None

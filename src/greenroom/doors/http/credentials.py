@@ -177,7 +177,7 @@ class Credentials:
         return ANONYMOUS
 
     def _build_failure(self, peer: str) -> CredentialRefused:
-        """A wrong credential; who sends many is told to slow down. A right one is never held up by them."""
+        """A wrong credential. A client that sends many has to slow down; they never delay a correct one."""
         if len(self._failures) > _CACHE:
             self._failures.clear()
         bucket = self._failures.setdefault(peer, Bucket(_FAILURES, _FAILURE_S))

@@ -68,7 +68,7 @@ def build_error_response(error: Exception) -> Response:
 
 
 def choose_unavailable_status(no: Unavailable) -> tuple[int, int]:
-    """The status of what cannot be done just now, and after how many seconds to try again."""
+    """The status of something that is not possible at the moment, and after how many seconds to try again."""
     return 507 if no.code == "storage_full" else 503, max(1, math.ceil(no.retry_after_s))
 
 

@@ -244,7 +244,7 @@ class LiveCalls:
 
 
 async def _end_early(scope: Scope, call: HttpCall, why: GuardRefused) -> None:
-    """Tell the caller as far as can be; an answer that has begun is cut off, which no client takes for its end."""
+    """Send the refusal if possible. A response that has begun is cut off, which no client takes for its end."""
     if scope["type"] == "websocket" and call.started:
         await call.send({"type": "websocket.close", "code": choose_close_code(why), "reason": why.code})
     elif not call.started:

@@ -26,7 +26,7 @@ BORNE: Headers = [
     ),
     (b"cache-control", b"no-store"),
 ]
-"""What every answer bears, unless it says otherwise itself."""
+"""Headers that every response has, unless it sets them itself."""
 WHOLE = "greenroom.whole"
 """Where in its scope a call finds what writes an answer of JSON in one piece, given its status and body; it says False
 when that cannot be, and then the answer is sent as ASGI has it. Not every server has it."""
@@ -124,7 +124,7 @@ class HttpCall:
                 self._count(len(message.get("text") or message.get("bytes") or ""))
             except GuardRefused as no:
                 await self.send({"type": "websocket.close", "code": 1008, "reason": no.code})
-                self._left = -1  # whatever the door still says, nobody hears it
+                self._left = -1  # nobody receives what the door still sends
                 return {"type": "websocket.disconnect", "code": 1008}
         return message
 
@@ -166,7 +166,7 @@ class HttpCall:
 
 
 def add_default_headers(given: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """A response's headers and those that every response bears; the response's own word goes first."""
+    """A response's headers and those that every response has; its own headers take precedence."""
     own = list(given)
     names = {name.lower() for name, _ in own}
     if names.isdisjoint(_NAMES):
@@ -223,5 +223,5 @@ async def _drain(receive: Receive, left: int) -> None:
 
 
 def choose_close_code(no: GuardRefused) -> int:
-    """How a WebSocket is told."""
+    """How a WebSocket is refused."""
     return {401: 4401, 503: 1012}.get(no.status, 4403)

@@ -171,7 +171,7 @@ class HubServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop on a first signal, at once on a second; either way the program goes on to its clean end."""
+        """Stop on a first signal, at once on a second; either way the program continues to its clean end."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.handle_exit, number, None)

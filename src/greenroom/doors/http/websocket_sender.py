@@ -13,7 +13,7 @@ _TOO_SLOW = 4408
 
 
 class WebSocketSender(FrameQueue[F]):
-    """An outbox whose frames go to a WebSocket; who does not take them is hung up on, and told what to do then."""
+    """An outbox whose frames go to a WebSocket. A client that does not read is disconnected, and learns what to do."""
 
     __slots__ = ("_too_slow", "ending")
 
@@ -21,7 +21,7 @@ class WebSocketSender(FrameQueue[F]):
         super().__init__(limit_bytes)
         self._too_slow = too_slow
         self.ending: tuple[int, str] | None = None
-        """The code and the reason with which we close the socket; None when there is nobody to be told."""
+        """The code and the reason with which we close the socket; None when nobody would receive them."""
 
     def send(self, frame: F) -> None:
         """Send a frame when the client takes it."""

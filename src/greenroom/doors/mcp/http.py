@@ -86,7 +86,7 @@ class StreamableHttp:
                 self.sessions.end_all()
 
     def end_streams(self) -> None:
-        """End the streams on which clients are told of news, and nothing else."""
+        """End the streams on which clients get notifications, and nothing else."""
         self._news.listen.close()
         self.sessions.end_streams()
 
@@ -239,7 +239,7 @@ class StreamableHttp:
         await http.reply(200, cancelled if result is None else self._build_success(id, result, session))
 
     async def _stream(self, http: Exchange, session: McpSession) -> None:
-        """The stream from hub to client, which stays open: on it the client hears of changed tools."""
+        """The stream from hub to client, which stays open: on it the client gets changes of the list of tools."""
         if not http.accepts(EVENTS):
             raise Rejected(406, types.INVALID_REQUEST, "Not Acceptable: the client must accept text/event-stream")
         if session.stream is not None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 PRINCIPAL = "greenroom.principal"
 TOKEN = "greenroom.token"  # noqa: S105 the name of a place, not a secret
 PROGRESS_S = 15.0
-"""How often a client that waits hears that the hub is there; the most impatient gives up after 60 s."""
+"""How often a waiting client gets progress; the most impatient one gives up after 60 s."""
 RESOURCE_NOT_FOUND = -32002
 """What 2025-11-25 and older call a resource that is not there."""
 Context = ServerRequestContext[Any, Any]
@@ -130,7 +130,7 @@ class McpService:
         return ToolResult(value.blocks, value.is_error, structured)
 
     def record_unknown_tool(self, by: "Principal", name: str) -> None:
-        """A tool was called that is not there for this principal; its name is told only where it is one of ours."""
+        """A call of a tool that does not exist for this principal. The error names the tool only if it is one of ours."""
         action = f"tools/call {name if name in self._tools else '*'}"
         record_refusal(self.hub, by, action, Refused("unknown_tool", "not_found", name=name[:100]))
 
@@ -150,7 +150,7 @@ class McpService:
 
 
 async def send_progress_until_cancelled(tell: Callable[[float], Awaitable[None]], every_s: float) -> None:
-    """Tell now and then for how many seconds a call has been waited for, until cancelled."""
+    """Report at intervals for how many seconds a call has been waiting, until cancelled."""
     started = anyio.current_time()
     while True:
         await anyio.sleep(every_s)
@@ -158,7 +158,7 @@ async def send_progress_until_cancelled(tell: Callable[[float], Awaitable[None]]
 
 
 class NotifyingServer(Server[Any]):
-    """A server that says of itself that it tells of changed tools, which the SDK asks the transport to say."""
+    """A server that declares list-changed notifications for tools, which the SDK expects the transport to declare."""
 
     def create_initialization_options(
         self, notification_options: NotificationOptions | None = None, *more: Any, **named: Any

@@ -37,7 +37,7 @@ class McpSession:
     stream: anyio.CancelScope | None = None
     """The open stream from hub to client, of which a session has at most one."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the list of tools has changed since the client was told so."""
+    """Set when the list of tools has changed since the client was notified."""
 
     def cancel(self, request_id: object) -> None:
         """Cancel a call in flight, if there is one by this id."""
@@ -45,7 +45,7 @@ class McpSession:
             self.in_flight[request_id].cancel()
 
     def end(self) -> None:
-        """Cancel all that still goes on."""
+        """Cancel everything that still runs."""
         for scope in self.in_flight.values():
             scope.cancel()
         if self.stream is not None:
@@ -112,7 +112,7 @@ class McpSessions:
             self._open.move_to_end(session.id)
 
     def end(self, session: McpSession) -> None:
-        """Forget the session and cancel all that goes on in it."""
+        """Forget the session and cancel everything that runs in it."""
         if self._open.pop(session.id, None) is None:
             return
         self._per_owner[session.owner] -= 1
@@ -121,7 +121,7 @@ class McpSessions:
         session.end()
 
     def notify_tools_changed(self) -> None:
-        """The list of tools has changed: who has a stream is told, who opens one later is told then."""
+        """The list of tools has changed: notify clients that have a stream, and others when they open one."""
         for session in self._open.values():
             session.changed.set()
 

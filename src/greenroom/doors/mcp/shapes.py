@@ -89,7 +89,7 @@ def build_sync_fields(hub: "Hub", context: SyncContext) -> dict[str, Any]:
 
 
 def build_wait_fields(hub: "Hub", thread_id: str, context: SyncContext) -> dict[str, Any]:
-    """The context that a wait brings; it also tells when more is left to read, or nothing more will come."""
+    """The context after a wait; it also says whether more is left to read, or nothing more will come."""
     fields = build_sync_fields(hub, context)
     thread = hub.rows.get(THREADS, thread_id)
     if thread is not None and thread.current_seq > context.current_seq:
@@ -100,7 +100,7 @@ def build_wait_fields(hub: "Hub", thread_id: str, context: SyncContext) -> dict[
 
 
 def build_person_fields(hub: "Hub", thread_id: str) -> dict[str, Any]:
-    """Who of a thread waits for a person, if anybody does: it is told with what is read, and wakes nobody."""
+    """Who of a thread waits for a person, if anybody does. It comes with what is read, and wakes nobody."""
     waits = find_waiting_askers(hub.rows, thread_id)
     if not waits:
         return {}
@@ -206,7 +206,7 @@ async def build_blocks(
 
 
 def build_agent(hub: "Hub", agent: Agent) -> McpAgent:
-    """An agent, and whether it is there. Before it was heard of since the hub started, its registration counts."""
+    """An agent, and whether it is online. Until its first call since the hub started, its registration counts."""
     heard = hub.presence.get_last_activity(agent.id)
     heard_at = format_iso(heard.at if heard else agent.registered_at)
     return McpAgent(

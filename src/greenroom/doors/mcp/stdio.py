@@ -139,7 +139,7 @@ class Proxy:
                 await self._emit(build_failure(message["id"], str(error)))
 
     async def listen(self) -> None:
-        """Pass on what the hub tells by itself, once the client has said hello; until cancelled."""
+        """Forward what the hub sends by itself, once the client has initialized; until cancelled."""
         while True:
             await self._ready.wait()
             session = self._session
@@ -165,7 +165,7 @@ class Proxy:
                 await self._http.delete(self._url, headers=self._session)
 
     def _cancel(self, message: Rpc) -> bool:
-        """The newer protocol tells the hub by closing the request; the older one by the message itself."""
+        """The newer protocol cancels by closing the request; the older one by the message itself."""
         match message:
             case {"params": {"requestId": str() | int() as request_id}} if request_id in self._modern_calls:
                 self._modern_calls[request_id].cancel()

@@ -26,7 +26,7 @@ class RpcEnvelope(msgspec.Struct):
 
 
 class Head(msgspec.Struct):
-    """By what one message is told from another."""
+    """What distinguishes one message from another."""
 
     jsonrpc: str = ""
     id: Any = None
@@ -59,12 +59,12 @@ def build_modern_headers(message: Rpc) -> dict[str, str]:
 
 
 def _encode_header(value: str) -> str:
-    """A value as it may stand in a header: what is not plain is wrapped."""
+    """A value encoded for a header."""
     return value if _PLAIN.fullmatch(value) else f"=?base64?{base64.b64encode(value.encode()).decode()}?="
 
 
 def build_answer_line(request_id: Any, status: int, body: bytes) -> bytes:
-    """The hub's answer as a line, or what stands for it when the hub did not speak JSON-RPC."""
+    """The hub's answer as a line, or a replacement if the hub did not answer with JSON-RPC."""
     try:
         head = msgspec.json.decode(body, type=Head)
         if head.jsonrpc and head.id is not None and b"\n" not in body:

@@ -29,9 +29,9 @@ class McpCall(Generic[A]):
     language: str | None = None
     """What the client asked for by `?lang=`."""
     has_progress: bool = False
-    """The client is told every few seconds that the call lives, so that it waits beyond its own time-out."""
+    """The client gets progress every few seconds, so that it waits beyond its own time-out."""
     token: str = field(default="", repr=False)
-    """The token that proves `by`, for the one answer in which an agent is told its own; empty without one."""
+    """The token that proves `by`, for the one answer that returns it to the agent; empty without one."""
     meta: Any = None
     """What the client says about the call beside its arguments."""
 
@@ -174,7 +174,7 @@ def _inline_refs(node: Any, defs: dict[str, Any]) -> Any:
     match node:
         case {"$ref": str(ref)}:
             found = dict(defs[ref.removeprefix("#/$defs/")])
-            # A struct's own name and docstring tell a client nothing that the field's description does not.
+            # A struct's own name and docstring add nothing for a client to the field's description.
             found.pop("title", None)
             rest = {key: value for key, value in node.items() if key != "$ref"}
             return _inline_refs(found | rest, defs)

@@ -14,7 +14,7 @@ _CHANGED = encode({"jsonrpc": "2.0", "method": "notifications/tools/list_changed
 
 
 class ToolChangeNotifier:
-    """Follows the servers behind the hub. Clients of every version hear of a change and ask for the list again."""
+    """Follows the servers behind the hub. Clients of every version get a notification and ask for the list again."""
 
     def __init__(self, hub: Hub, sessions: McpSessions) -> None:
         self._hub = hub
@@ -25,7 +25,7 @@ class ToolChangeNotifier:
         """Serves the subscriptions of clients that have no session."""
 
     async def run(self) -> None:
-        """Pass changes on; to be run as a task. Several that come at once are told as one."""
+        """Forward changes; to be run as a task. Several changes at once become one notification."""
         unsubscribe = self._hub.log.subscribe(self._on_commit, SERVERS, SERVER_TOOLS)
         try:
             while True:
@@ -41,7 +41,7 @@ class ToolChangeNotifier:
 
 
 async def send_tool_changes(http: Exchange, session: McpSession) -> None:
-    """Tell a session on its open stream, until cancelled."""
+    """Notify a session on its open stream, until cancelled."""
     while True:
         await session.changed.wait()
         session.changed.clear()

@@ -61,7 +61,7 @@ class AskQuery(msgspec.Struct, frozen=True, kw_only=True):
 class Asks(msgspec.Struct):
     asks: list[Ask]
     next: int | None
-    """The seq to go on with, as after or before; null when these are all."""
+    """The seq to continue with, as after or before; null when these are all."""
 
 
 class StoredAsks(msgspec.Struct):

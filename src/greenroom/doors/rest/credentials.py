@@ -42,7 +42,7 @@ class RestCredential(msgspec.Struct):
     revoked_at: str | None
     browser: bool
     person: str
-    """The name of the person whose token or login it is; empty for who is no person, or has given no name."""
+    """The name of the person whose token or login it is; empty if it is not a person's, or the person set no name."""
     device: str
     """Of a login: the browser and its system."""
     address: str

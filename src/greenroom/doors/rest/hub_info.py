@@ -56,7 +56,7 @@ class Me(msgspec.Struct):
     insecure: bool
     """The hub may be called over a network in the clear: everybody there can read what goes by, credentials too."""
     person: str
-    """The name that the person has given; empty for who has none, such as an owner who was not asked yet."""
+    """The name that the person set; empty if there is none, such as before the owner was asked."""
     handle: str
     """The author_id of what this person posts in threads."""
     owner: str

@@ -88,7 +88,7 @@ def _may_see_channel(rows: Rows, by: Principal, channel: Channel) -> bool:
 
 
 def _may_see_agent(rows: Rows, by: Principal, agent: Agent) -> bool:
-    """One that has left, or was put out, is found by its whole id only: its name may be another's by now."""
+    """An agent that has left or was removed is found by its whole id only: its name may belong to another by now."""
     return agent.state == "registered" and may_see_agent(rows, by, agent)
 
 

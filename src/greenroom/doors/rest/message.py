@@ -102,7 +102,7 @@ class Receipt(msgspec.Struct):
     agent_name: str
     state: str
     now: str = ""
-    """What the recipient does just now, in words; empty for people."""
+    """What the recipient is doing at the moment, in words; empty for people."""
 
 
 class Receipts(msgspec.Struct):

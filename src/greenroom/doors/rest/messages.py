@@ -128,7 +128,7 @@ async def handle_post(hub: Hub, by: Principal, request: Request, faces: shapes.A
 
 
 def _describe_image(image: dict[str, Any]) -> str:
-    """What stands for an image where nothing was written beside it."""
+    """The text of a message that has only images."""
     return str(image.get("name") or "image")[:_MOST_OF_NAME]
 
 
@@ -194,7 +194,7 @@ async def _read_page(hub: Hub, by: Principal, request: Request) -> list[shapes.R
         found = await hub.store.read(lambda view: _select_messages(view, thread.id, page, is_wanted))
     if page.before_seq is None:
         shown = await build_messages(hub, found, PAGE_CHARS)
-    else:  # who reads backwards goes on from the oldest, so that is where a long page is cut
+    else:  # a reader who pages backwards continues from the oldest, so that is where a long page is cut
         shown = (await build_messages(hub, found[::-1], PAGE_CHARS))[::-1]
     if agent_id is not None:
         hub.presence.note_activity(agent_id, "msg_list")

@@ -225,7 +225,7 @@ def build_secret(body: NewChannel) -> tuple[dict[str, Any], str | None]:
 
 
 def need_owner(hub: Hub, channel_id: str) -> Principal:
-    """Who was told by a channel, if they may still come in."""
+    """Whom a channel notified, if their credential is still valid."""
     channel = hub.rows.get(CHANNELS, channel_id)
     owner = channel and hub.rows.get(CREDENTIALS, channel.owner)
     if not owner or not is_live(owner, hub.log.clock.now()):

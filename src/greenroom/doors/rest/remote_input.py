@@ -83,7 +83,7 @@ class InputReceiver:
 
 
 class InputReceivers:
-    """All receivers that have been heard of lately."""
+    """All receivers that called recently."""
 
     def __init__(self) -> None:
         self._devices: dict[str, InputReceiver] = {}

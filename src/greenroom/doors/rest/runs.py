@@ -60,7 +60,7 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Whether it works in a git worktree of its own of the directory, on a new branch."""
     model: str | None = None
     session: str | None = None
-    """A conversation that was begun in the agent's own program, to go on with."""
+    """A conversation from the agent's own program, to continue."""
     context: AgentContext | None = None
     timeout_s: Annotated[int, Meta(ge=1)] | None = None
     max_tokens: Annotated[int, Meta(ge=1)] | None = None

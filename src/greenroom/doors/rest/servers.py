@@ -25,7 +25,7 @@ from greenroom.services.hub import Hub
 
 
 class ShownTool(msgspec.Struct):
-    """A tool as its server tells of it now, beside what a person last accepted."""
+    """A tool as its server describes it now, beside what a person last accepted."""
 
     name: str
     offered_as: str

@@ -33,7 +33,7 @@ REPLY_WINDOW = ReplyWindow()
 
 
 class Sync(msgspec.Struct):
-    """What the next strict post must show. There is no reply token for who may not post."""
+    """What the next strict post must send. There is no reply token for callers who may not post."""
 
     current_seq: int
     reply_token: str | None
@@ -89,7 +89,7 @@ class RestAgent(msgspec.Struct):
 
 
 class RestWaiter(msgspec.Struct):
-    """An agent that waits in a thread just now."""
+    """An agent that waits in a thread at the moment."""
 
     id: str
     display_name: str
@@ -114,7 +114,7 @@ class RestThread(msgspec.Struct):
 
 
 class AgentNameCache:
-    """The names and emoji of agents, each looked up once: for one answer, or forever if it hears of changes."""
+    """The names and emoji of agents, each looked up once: for one answer, or permanently if it receives changes."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows

@@ -21,7 +21,7 @@ _PIECE_BYTES = 1 << 18
 _LEADS_OUT = re.compile(
     r"<(?=/\s*blockquote|!--|(?:textarea|title|style|script|xmp|iframe|noembed|noframes|noscript|plaintext)\b)", re.I
 )
-"""HTML that would end a quotation, or swallow what stands behind it."""
+"""HTML that would end a quotation, or swallow what follows it."""
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|])")
 
 

@@ -35,7 +35,7 @@ class Joined(msgspec.Struct):
 
 
 class WaitQuery(msgspec.Struct, frozen=True):
-    """What to wait for. Without after_seq an agent goes on from where it was."""
+    """What to wait for. Without after_seq an agent continues where it was."""
 
     after_seq: Number | None = None
     timeout_ms: Annotated[int, Meta(ge=0, le=MAX_WAIT_MS)] = 30_000
@@ -46,7 +46,7 @@ class WaitQuery(msgspec.Struct, frozen=True):
 
 
 class WaitsForPerson(msgspec.Struct):
-    """Somebody of the thread who cannot go on before a person has answered."""
+    """An agent of the thread that cannot continue before a person has answered."""
 
     agent_id: str | None
     name: str

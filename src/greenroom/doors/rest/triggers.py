@@ -86,7 +86,7 @@ def _build_secret(hub: Hub, door: str, path: str) -> Secret:
 
 
 class SignedCalls:
-    """The doors for calls that prove themselves by a signature. Who sends many wrong ones is told to slow down."""
+    """The endpoints for calls that are proven by a signature. A client that sends many wrong ones has to slow down."""
 
     def __init__(self) -> None:
         self._failures: dict[str, Bucket] = {}
@@ -163,7 +163,7 @@ def _parse_body(body: bytes) -> object:
 
 
 def _select_headers(request: Request) -> dict[str, str]:
-    """The headers that tell what a call is about; none that prove who makes it."""
+    """The headers that describe a call; none that prove who makes it."""
     found = {name.lower(): value[:_MAX_HEADER] for name, value in request.headers.items()}
     return {name: value for name, value in found.items() if name.startswith("x-") and name not in _HIDDEN}
 

@@ -21,7 +21,7 @@ News = list[tuple[str, dict[str, Any]]]
 
 
 class BusEvent(NamedTuple):
-    """What is told of one event or signal, and whose it is: those who may see the thread or the agent hear of it."""
+    """What clients get of one event or signal, and who may see it: those who may see the thread or the agent."""
 
     seq: int
     about: Thread | Agent
@@ -29,7 +29,7 @@ class BusEvent(NamedTuple):
     data: bytes
     """All frames together."""
     to_people: bool = False
-    """Whether agents do not hear of it."""
+    """Whether agents do not get it."""
 
     def join_frames_after(self, number: int) -> bytes:
         """The frames after the one with this number."""
@@ -44,7 +44,7 @@ class BusEvent(NamedTuple):
 
 
 def build_bus_event(rows: Rows, record: Recorded) -> BusEvent | None:
-    """What is told of an event; None of events that the bus keeps to itself, and of what is no longer there."""
+    """What clients get of an event; None for events that the bus keeps to itself, and for what no longer exists."""
     news = NEWS.get(type(record.event))
     if news is None:
         return None
@@ -63,7 +63,7 @@ def _is_to_people(rows: Rows, event: Any) -> bool:
 
 
 def build_signal_event(rows: Rows, kind: str, payload: Any) -> BusEvent | None:
-    """What is told of a signal. It has no id: nobody can ask for it later."""
+    """What clients get of a signal. It has no id: nobody can ask for it later."""
     if kind not in SIGNALS:
         return None
     agent = rows.get(AGENTS, payload["agent_id"])

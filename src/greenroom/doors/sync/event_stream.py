@@ -32,7 +32,7 @@ Place = tuple[int, int]
 
 
 class EventSubscriber:
-    """Somebody who hears events after a seq."""
+    """A client that gets events after a seq."""
 
     __slots__ = ("by", "outbox", "seq")
 
@@ -58,13 +58,13 @@ class EventStreams:
             raise Refused("too_many_streams", "limited", limit=MOST_STREAMS)
 
     def open(self, by: Principal) -> EventSubscriber:
-        """A new listener, which hears nothing yet."""
+        """A new listener, which gets nothing yet."""
         listener = EventSubscriber(by)
         self._open[listener] = None
         return listener
 
     def start_live(self, listener: EventSubscriber, seq: int) -> None:
-        """From now on the listener hears whatever comes after this seq."""
+        """From now on the listener gets everything after this seq."""
         listener.seq = seq
         self._live[listener] = None
 

@@ -18,7 +18,7 @@ from greenroom.services.hub import Hub
 
 OUTBOX_BYTES = 4 << 20
 FRAME_BYTES = 1 << 18
-"""A larger commit is told in several frames: each socket has a frame on its way, and frames in a queue are shared."""
+"""A larger commit becomes several frames: each socket has a frame in transit, and queued frames are shared."""
 MOST_SUBSCRIPTIONS = 256
 _TRIES = 5
 
@@ -213,7 +213,7 @@ class Feed:
         return tuple(told)
 
     def _announce_end(self, view: View, key: str, seq: int, subscriptions: list[ViewSubscription]) -> None:
-        """The head is gone, and with it all that is under the key: that is the last that is told of it."""
+        """The head is gone, and with it everything under the key: clients get nothing more about it."""
         frame = frames.build_changes(view.name, key, seq, [encode_frame_row(view.head.name, key, b"null", seq)])
         for subscription in subscriptions:
             subscription.client.outbox.put(frame)
@@ -230,7 +230,7 @@ class Feed:
                         subscription.client.outbox.put_droppable(frame)
 
     def _may_hear_signal(self, subscription: ViewSubscription, payload: Any) -> bool:
-        """Whether a signal is about a row that this client sees; who has got to a key hears all about it."""
+        """Whether a signal is about a row that this client sees; a client that may see a key gets all its signals."""
         view, by = subscription.view, subscription.client.by
         if view.keyed or view.sees is None or by.operates:
             return True
@@ -241,7 +241,7 @@ class Feed:
 def _read_rows(
     view: View, key: str, by: Principal, limit: int, after: int | None, now: Snapshot
 ) -> tuple[list[bytes] | None, EncodedRows, int]:
-    """What has changed since a seq, if that can be told; else all rows. And the seq at which it was read."""
+    """What has changed since a seq, if that is known; else all rows. And the seq at which it was read."""
     if view.keyed:
         _need_head(now, by, view, key)
     rows = None if after is None else read_since(view, key, by, limit, after, now)
@@ -264,7 +264,7 @@ def _need_free_number(client: SyncClient, number: int, view: View, key: str) -> 
 
 
 def _build_frames(view: View, key: str, seq: int, changes: list[Change], now: Rows, by: Principal) -> list[SyncFrame]:
-    """The changes of a commit, the oldest first. A client may be cut off after any frame and go on from its seq."""
+    """The changes of a commit, the oldest first. A client may be cut off after any frame and continue from its seq."""
     made: list[SyncFrame] = []
     rows: list[bytes] = []
     size = 0

@@ -61,7 +61,7 @@ class ViewTable:
     for_people: Callable[[Any], bool] | None = None
     """Which rows are not shown to agents."""
     at_first: Mapping[str, Value] | None = None
-    """What the rows of a snapshot are; later changes are told of all, so that one sees what became of them."""
+    """Which rows a snapshot has; later changes of all rows are sent, so that clients see what became of them."""
     in_thread: Callable[[Rows, Principal, Any], bool] | None = None
     """Which rows are shown to whoever is confined to threads, where their head does not decide it."""
     always: tuple[Mapping[str, Value], ...] = ()
@@ -91,7 +91,7 @@ class View:
     missing: str = ""
     """What is said when there is no such head; the code of it is the view's name and `_not_found`."""
     online: bool = False
-    """Whether a new subscriber is told who is online."""
+    """Whether a new subscriber gets the list of who is online."""
     head: Table[Any] = field(init=False)
     part_of: Mapping[str, ViewTable] = field(init=False)
 

@@ -50,7 +50,7 @@ def find_values(arguments: Any) -> tuple[list[tuple[str, str]], bool]:
 
 
 def find_paths(tool: str, kind: str, arguments: Any, values: list[tuple[str, str]]) -> tuple[list[str], bool]:
-    """The files that a call of a tool names, none when they are not told; and whether some were left out."""
+    """The files that a tool call names, none when they are not known; and whether some were left out."""
     texts = [text for name, text in values if name in known_tools.PATH_ARGUMENTS]
     is_cut = False
     if kind == "write":

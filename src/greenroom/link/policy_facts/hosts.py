@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 
 
 def parse_host(text: str) -> str | None:
-    """The host of an address, as a name in lower case or a number in its usual form; None when it cannot be told."""
+    """The host of an address, as a name in lower case or a number in its usual form; None when it is unclear."""
     if len(text) > _LONGEST:
         return None
     address = text.strip()

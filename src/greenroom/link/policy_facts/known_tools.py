@@ -18,7 +18,7 @@ PATH_ARGUMENTS = split_words(
 )
 DIRECTORY_ARGUMENTS = split_words("cwd workdir directory dir_path working_directory workingDirectory working_dir")
 EDITOR_WORDS = split_words("view create str_replace insert undo_edit delete rename")
-"""What stands for a command with tools that edit files."""
+"""The commands of tools that edit files, such as `command: view`."""
 SHELL_ARGUMENTS = ("args", "env", "environment", "shell", "interpreter", "executable", "stdin")
 """What beside a command's text can make another command of it."""
 CONTENT_ARGUMENTS = split_words(

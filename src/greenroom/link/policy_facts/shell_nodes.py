@@ -24,7 +24,7 @@ def get_text(node: Node) -> str:
 
 
 def get_value(node: Node) -> Word:
-    """A word as the program will get it; None when that cannot be told from the text."""
+    """A word as the program will get it; None when the text does not determine it."""
     text = get_text(node)
     if text == "{}":
         return text  # the one word with braces that no shell spreads out
@@ -47,7 +47,7 @@ def get_value(node: Node) -> Word:
 
 
 def find_words(command: Node) -> list[Node]:
-    """The words of a simple command; the grammar gives those that stand behind a redirection to the redirection."""
+    """The words of a simple command. The grammar attaches those after a redirection to the redirection."""
     words = [child for child in command.children if child.type in VALUES or child.type == "command_name"]
     parent = command.parent
     if parent is not None and parent.type == "redirected_statement":
@@ -56,7 +56,7 @@ def find_words(command: Node) -> list[Node]:
 
 
 def find_words_behind(statement: Node) -> Iterator[Node]:
-    """The words of a command that stand behind its redirections."""
+    """The words of a command that follow its redirections."""
     for child in statement.children:
         if child.type == "file_redirect":
             yield from child.children_by_field_name("destination")[1:]

@@ -64,7 +64,7 @@ class SimpleCommand(NamedTuple):
 
 
 class ParsedShell(NamedTuple):
-    """What shell text does, as far as can be told."""
+    """What shell text does, as far as it can be determined."""
 
     commands: tuple[SimpleCommand, ...] = ()
     reads: tuple[Word, ...] = ()

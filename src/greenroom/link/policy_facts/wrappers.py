@@ -20,7 +20,7 @@ class InnerCommand(NamedTuple):
     texts: tuple[str, ...] = ()
     """Shell text, to be parsed."""
     doubt: str = ""
-    """Why it cannot be told, or only in part."""
+    """Why it is unknown, or only partly known."""
 
 
 class _Grammar(NamedTuple):
@@ -30,9 +30,9 @@ class _Grammar(NamedTuple):
     values: frozenset[str] = frozenset()
     """Options that take a value: the rest of the word, or the next word."""
     operands: int = 0
-    """How many words stand before the command."""
+    """How many words come before the command."""
     assigns: bool = False
-    """Whether words such as `NAME=value` may stand before the command."""
+    """Whether words such as `NAME=value` may come before the command."""
 
 
 _GRAMMARS: dict[str, _Grammar] = {
@@ -74,7 +74,7 @@ _RUNNERS = split_words(
     " setpriv sg ssh start-stop-daemon strace su systemd-run taskset tmux toybox torify torsocks tsocks unbuffer"
     " logsave unshare uv uvx valgrind watch x86_64"
 )
-"""Programs that run another one in ways that are not told word by word here."""
+"""Programs that run another one in ways that are not analysed word by word here."""
 _LOADERS = ("ld-linux", "ld-musl", "ld.so", "ld64.so")
 _STARTS_OF_FIND = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _ENDS_OF_FIND = frozenset({";", "+"})
@@ -137,7 +137,7 @@ def _parse_by_grammar(program: str, grammar: _Grammar, words: Words) -> InnerCom
 
 
 def _fill_xargs(words: Words, place: int) -> Words:
-    """A command as `xargs` runs it: words that it reads stand behind its own, or wherever a mark is."""
+    """A command as `xargs` runs it: the words that it reads follow the command's own, or replace a mark."""
     for number, word in enumerate(words[1:place], 1):
         if word is not None and word.startswith("-I"):
             mark = word[2:] or words[number + 1]

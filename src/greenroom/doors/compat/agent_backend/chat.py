@@ -43,7 +43,7 @@ class ChatRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PermissionReply(msgspec.Struct, frozen=True, kw_only=True):
-    """Leave for a call that waits, or the refusal of it."""
+    """Approve or deny a call that waits."""
 
     session_id: str
     request_id: str
@@ -86,7 +86,7 @@ def _decode_body(data: bytes, kind: type[T]) -> T:
 
 
 class ChatStream:
-    """One message and all that follows from it, as lines. The run goes on if its reader leaves."""
+    """One message and everything that follows from it, as lines. The run continues if its reader disconnects."""
 
     def __init__(self, hub: Hub, session: BackendSession) -> None:
         self._hub = hub
@@ -102,7 +102,7 @@ class ChatStream:
     async def stream_lines(self, by: Principal, body: ChatRequest) -> AsyncIterator[bytes]:
         end = self._hub.log.subscribe(self._on_commit, *SESSION_EVENTS)
         try:
-            try:  # before the first line, so that who reads it and asks for the status is told of this run
+            try:  # before the first line, so that a reader who asks for the status at once finds this run
                 self._run = await self._session.say(by, build_message(body), body.enable_mcp_tools, body.profile)
             except (Refused, Unavailable) as no:
                 yield self._build_line("start")
@@ -152,7 +152,7 @@ class ChatStream:
             self._wake.set()
 
     def _build_lines(self, event: object, about: Run | Ask) -> list[Json]:
-        """The lines that tell of one event."""
+        """The lines for one event."""
         match event:
             case RunHeard(kind="said", data={"text": str(text)}):
                 return [{"type": "content", "content": text}]

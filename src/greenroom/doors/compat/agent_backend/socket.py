@@ -68,7 +68,7 @@ def _read_session_id(scope: Scope) -> str:
 
 
 class BackendClient:
-    """One connection: what it is to be told, and the state that it was told last."""
+    """One connection: what it will be sent, and the last state that it was sent."""
 
     def __init__(self, hub: Hub, session: BackendSession, by: Principal) -> None:
         self._hub = hub
@@ -127,7 +127,7 @@ class BackendClient:
         self._send_message("agent_tool_permission_response_ack", answer)
 
     def on_commit(self, commit: Commit) -> None:
-        """Tell what concerns the session; this must be quick."""
+        """Queue what concerns the session; this must be quick."""
         concerned = False
         for event, about in self._session.find_events(commit):
             concerned = True

@@ -77,6 +77,6 @@ async def _receive_login(receive: Receive, send: Send, first: bytes | None, is_t
         if message is not None and message.Cmd == "UserLogin":
             return message
         logger.warning("a frame before the login is passed over")
-        if isinstance(data, str) and not is_text:  # a client of runs, which hears what it lacks
+        if isinstance(data, str) and not is_text:  # a client of runs, which gets the reason
             await send(build_frame(_NO_CREDENTIAL))
     raise TimeoutError

@@ -79,7 +79,7 @@ def choose_families(known: str | None) -> tuple[str, ...]:
 
 
 def build_ask_messages(ask: Ask, family: str | None) -> list[WebsocketMessage]:
-    """The messages that tell a device of an ask."""
+    """The messages with which a device gets an ask."""
     if ask.kind == "report":
         return [
             WebsocketMessage(Cmd=cmd, WorkReportRequest=build_report_request(ask)) for cmd in choose_families(family)
@@ -90,7 +90,7 @@ def build_ask_messages(ask: Ask, family: str | None) -> list[WebsocketMessage]:
 def build_answered_messages(
     blobs: Blobs, ask: Ask, family: str | None, who: str, nickname: str
 ) -> list[WebsocketMessage]:
-    """The messages that tell a device that somebody else was first."""
+    """The messages with which a device learns that somebody else answered first."""
     request_id = choose_request_id(ask)
     if ask.kind == "report":
         return [
@@ -190,7 +190,7 @@ def fill_response(response: R, blobs: Blobs, ask: Ask) -> R:
 
 
 def fill_error(response: R, error: str, words: str = "") -> R:
-    """A response that tells of an error; which one is in Meta."""
+    """An error response; `Meta` says which error."""
     response.IsError = True
     response.Meta["error"] = error
     if words:

@@ -29,7 +29,7 @@ class OnlineRoom(msgspec.Struct):
 
 
 class PeopleSocket:
-    """The ASGI application at `/people`, for who has come in already. An operator logs in with StrParam `room:NAME`."""
+    """The ASGI application at `/people`, for authenticated callers. An operator logs in with StrParam `room:NAME`."""
 
     def __init__(self, door: AssistDoor) -> None:
         self._door = door

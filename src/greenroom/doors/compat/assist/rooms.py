@@ -68,14 +68,14 @@ class Rooms:
         return self._rooms.get(room or "", {}).get(device_id)
 
     def rename(self, device: RoomDevice, nickname: str) -> None:
-        """Give a device another nickname, and tell the others."""
+        """Give a device another nickname, and notify the others."""
         name = clean_nickname(nickname)
         if name and name != device.nickname:
             device.nickname = name
             self._announce(device, "connected")
 
     def join(self, device: RoomDevice) -> None:
-        """Let a device in, and tell the others."""
+        """Add a device, and notify the others."""
         self._rooms.setdefault(device.by.room or "", {})[device.id] = device
         self._announce(device, "connected")
 

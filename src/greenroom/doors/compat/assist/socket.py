@@ -224,7 +224,7 @@ class AssistSockets:
                 device.line.close(1012, "the hub is stopping")
 
     def _on_commit(self, commit: Commit) -> None:
-        """Tell every device what concerns it; this must be quick."""
+        """Queue for every device what concerns it; this must be quick."""
         for change in commit.changes:
             if change.row is not None and change.row.revoked_at is not None:
                 for device in self._rooms.find_all_devices():
@@ -266,7 +266,7 @@ class AssistSockets:
 
 
 def _describe_answerer(ask: Ask, device_id: str, device: RoomDevice | None) -> tuple[str, str]:
-    """Who answered, in words and by nickname: the device, or the name that the answer bears."""
+    """Who answered: the nickname of the device, or the name in the answer."""
     said = (ask.answer.rule or ask.answer.name) if ask.answer is not None else ""
     nickname = device.nickname if device is not None else said
     return (f"client {device_id} ({nickname})" if device_id else said), nickname

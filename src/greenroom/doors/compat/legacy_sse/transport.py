@@ -43,7 +43,7 @@ class LegacySse:
         self._streams: dict[str, LegacyStream] = {}
 
     async def stream(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """`GET /sse`: the stream, whose first event tells where messages go."""
+        """`GET /sse`: the stream, whose first event says where to send messages."""
         http = Exchange(scope, receive, send)
         try:
             self._refuse_unfit(http)

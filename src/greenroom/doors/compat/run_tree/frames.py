@@ -110,6 +110,6 @@ class RunTreeRequest:
 
 
 def wrap_in_envelope(frame: Json) -> Json:
-    """A frame in the envelope, as something that the hub tells by itself."""
+    """A frame in the envelope, for something that the hub sends by itself."""
     payload = {name: value for name, value in frame.items() if name != "type"}
     return {"id": new_id("frm"), "type": frame["type"], "payload": payload, "timestamp": int(time.time() * 1000)}

@@ -27,7 +27,7 @@ class RunTreePermissions:
         self._shown = ShownAsks()
 
     def build_frame_for_event(self, event: object) -> Json | None:
-        """The frame that tells of an event, if it concerns a call that waits, or waited."""
+        """The frame for an event, if it concerns a call that waits, or waited."""
         if not isinstance(event, PERMISSION_EVENTS):
             return None
         ask = self._hub.rows.get(ASKS, event.ask_id)

@@ -77,14 +77,14 @@ class RunTreeSocket:
 
 
 class RunTreeClient:
-    """One connection, and what it is to be told."""
+    """One connection, and what it will be sent."""
 
     def __init__(self, hub: Hub, by: Principal, sessions: dict[str, str]) -> None:
         self._hub = hub
         self._by = by
         self._permissions = RunTreePermissions(hub, by)
         self._started: dict[str, None] = {}
-        """The runs that this connection has started by run_start, and was not told the end of."""
+        """The runs that this connection started by run_start, and whose end it was not sent yet."""
         self._is_enveloped = False
         self.line: WebSocketSender[str] = WebSocketSender(_UNSENT_BYTES, "too slow: connect again and query")
         self._changed: dict[str, None] = {}
@@ -112,7 +112,7 @@ class RunTreeClient:
                 await self._handle_frame(text)
 
     async def send_changed_runs(self) -> None:
-        """Tell of changed runs as they are then: what changes often while the client is slow is told once."""
+        """Send changed runs in their current state: many changes during a slow write become one frame."""
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -186,7 +186,7 @@ class RunTreeClient:
         thread = log.rows.get(THREADS, wish.session_id)
         here = thread is not None and may_see_thread(log.rows, self._by, thread)
         run_id = new_id("run")
-        if wish.session_id and not here:  # before the run is there, so that its first update bears the name
+        if wish.session_id and not here:  # before the run exists, so that its first update has the name
             self._sessions[run_id] = wish.session_id
             if len(self._sessions) > _SESSIONS:
                 del self._sessions[next(iter(self._sessions))]
@@ -228,7 +228,7 @@ class RunTreeClient:
         ]
 
     def on_commit(self, commit: Commit) -> None:
-        """Note what this client is to be told of; it must be quick."""
+        """Note what this client will be sent; it must be quick."""
         for record in commit.records:
             event = record.event
             if isinstance(event, RunCreated) and event.parent_id is not None:

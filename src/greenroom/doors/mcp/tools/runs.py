@@ -126,7 +126,7 @@ async def run_status(call: McpCall[RunArgs]) -> Any:
 
 
 def build_run_status(run: Run) -> dict[str, Any]:
-    """What an agent is told of a run; one that is not over yet comes with what to do next."""
+    """A run as an agent sees it; for a run that is not over, it says what to do next."""
     out: dict[str, Any] = {
         "run_id": run.id,
         "profile": run.profile,

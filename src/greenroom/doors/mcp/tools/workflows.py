@@ -109,7 +109,7 @@ async def workflow_control(call: McpCall[ControlArgs]) -> Any:
 
 
 def build_workflow_status(call: McpCall[Any], run: WorkflowRun) -> dict[str, Any]:
-    """What a caller is told of a run; one that is not over yet comes with what to do next."""
+    """A run as a caller sees it; for a run that is not over, it says what to do next."""
     steps = build_report(call.hub.rows, run, call.hub.log.clock.now()).steps
     out: dict[str, Any] = {
         "run_id": run.id,
