@@ -110,7 +110,7 @@ class Store(Protocol):
         ...
 
     def hubs(self) -> frozenset[int]:
-        """The hubs that are on a shared database at the moment, with a number each, so that a later look sees a change."""
+        """The hubs that are on a shared database at the moment, numbered so that a later look sees a change."""
         ...
 
     async def close(self) -> None:

@@ -31,7 +31,7 @@ class Cancelled(Exception):
 
 
 class QuotaExhausted(RpcError):
-    """The account is used up for now: the turn goes on with the next line once it is told to."""
+    """The account has reached its limit: the turn continues with the next line when it is resumed."""
 
 
 class DirectiveRunner:
@@ -59,7 +59,7 @@ class DirectiveRunner:
         _DIRECTIVES[op](self, text)
 
     def resume_turn(self) -> None:
-        """Take the turn up: tell again what was told of it so far, but for the line that was under way."""
+        """Resume the turn: report again what it reported so far, except for the line in progress."""
         self.turn.forget_line()
         if self.turn.said[self.turn.answer_from :] and self.replies_in is None:
             self._send_text("agent_message_chunk", self.turn.join_answer())
@@ -180,7 +180,7 @@ class DirectiveRunner:
         self._add_cost(read_number(cost))
 
     def tell_cost(self) -> None:
-        """Tell what this process has cost so far."""
+        """Report what this process has cost so far."""
         spent = {"amount": round(self._cost_usd, 6), "currency": "USD"}
         used = sum(self.turn.tokens)
         self._send_update({"sessionUpdate": "usage_update", "used": used, "size": 200_000, "cost": spent})
@@ -209,7 +209,7 @@ class DirectiveRunner:
         threading.Event().wait()
 
     def _call_tool(self, name: str, given: Json, work: Callable[[HubMcpClient, Json], Any]) -> None:
-        """Call a tool of the hub, and tell of it."""
+        """Call a tool of the hub, and report it."""
         call = self._announce_call(f"mcp__greenroom__{name}", "other", f"greenroom_{name}", given)
         try:
             if self._hub is None:

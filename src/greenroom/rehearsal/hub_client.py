@@ -61,7 +61,7 @@ class HubMcpClient:
         return _need_success(self._call_tool(name, arguments))
 
     def _call_tool(self, name: str, arguments: Json) -> Any:
-        """Call a tool whose answer may tell of an error that is not its own."""
+        """Call a tool whose answer may be the error of another program."""
         result = self._request("tools/call", {"name": name, "arguments": arguments})
         texts = [block["text"] for block in result.get("content", []) if block.get("type") == "text"]
         text = "\n".join(texts)
@@ -174,7 +174,7 @@ def _need_success(found: Any) -> Any:
 
 
 def _read_answer(response: "HTTPResponse", id: int) -> Json:
-    """The answer to a request: the body, or the event of it that bears the id."""
+    """The answer to a request: the body, or the event in it with that id."""
     if not response.headers.get("Content-Type", "").startswith("text/event-stream"):
         body = response.read()
         if response.status in (_GONE, _UNAVAILABLE):

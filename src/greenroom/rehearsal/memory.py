@@ -38,11 +38,11 @@ class RehearsalTurn:
         self._written = (0, 0)
 
     def join_answer(self) -> str:
-        """What was said since the last call, exactly as it was told."""
+        """What was said since the last call, exactly as it was reported."""
         return "".join("\n" + text if at else text for at, text in enumerate(self.said) if at >= self.answer_from)
 
     def forget_line(self) -> None:
-        """Drop what the line under way has told and brought: it is carried out again."""
+        """Drop what the line in progress reported and produced: it is carried out again."""
         said, results = self._written
         del self.said[said:], self.results[results:]
 

@@ -17,7 +17,7 @@ _ADDRESSED = re.compile(rf"\s*@\w[\w.-]*(?: [\w.-]+)??[,:]?\s+({_OPS})\b[ \t]*(.
 """A directive behind the name of who is to carry it out, as one writes in a thread."""
 _CALLED = re.compile(r"^You [^\n]*\(thread_id (\w+)\) of the Greenroom hub\.", re.MULTILINE)
 _CONTINUES = re.compile(r"Go on\b|You may not do this: ")
-"""What the hub says to have an agent go on, which is no script and no question."""
+"""The hub's prompts to continue, which are neither a script nor a question."""
 _ASIDE = re.compile(r"[#>]( |$)")
 _ESCAPE = re.compile(r"\\([n\\])")
 _PLACE = re.compile(r"\{\{\s*(\w+)\s*\}\}")

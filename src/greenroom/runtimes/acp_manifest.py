@@ -61,7 +61,7 @@ class AcpManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     model: ValueInjection | None = None
     """None: by the session's option of category `model`."""
     temperature: ValueInjection | None = None
-    """None: it cannot be told, which `DriverInfo.untold` says too."""
+    """None: not possible, which `DriverInfo.untold` says too."""
     mode: ValueInjection | None = None
     """None: by session/set_mode."""
     default_mode: str | None = None
@@ -71,7 +71,7 @@ class AcpManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     hub: ValueInjection = ValueInjection()
     """What lets it use the hub's tools unasked, and the hub itself where `is_hub_in_session` is false."""
     is_hub_in_session: bool = True
-    """Whether it is told of the hub by `mcpServers` of the session, with the credential in a header."""
+    """Whether it gets the hub by `mcpServers` of the session, with the credential in a header."""
     credential: Literal["header", "variable"] = "header"
     """variable: it would pass a header on in arguments, which everybody can read, but knows ${NAME} in its place."""
 
@@ -83,15 +83,15 @@ class AcpManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Whether it remembers which task a prompt belongs to, and finishes one that an earlier process has begun:
     it is told by `_meta.greenroom` of session/prompt, with `task`, `resumes` and `is_step`."""
     refusal_ends_turn: bool = False
-    """Whether a refused permission ends the turn, so that the agent has to be told to go on."""
+    """Whether a refused permission ends the turn, so that the driver has to prompt the agent to continue."""
     second_prompt: Literal["queued", "cancels_first"] = "cancels_first"
     usage: Literal["turn", "session", "last_call", "each_call"] = "turn"
     """What `usage` of a prompt's answer counts; last_call tells less than the turn has used. each_call: it is told with
     each model call, in `_meta` of the words that came of it."""
     record: UsageFiles | None = None
-    """Where it tells more than in the answer to a prompt, which comes late, and is empty after a cancel with some."""
+    """Where it reports more than in the answer to a prompt, which comes late, and after a cancel may be empty."""
     is_replay_late: bool = False
-    """Whether it goes on to replay the history of a loaded session after it has said that it is loaded."""
+    """Whether it continues to replay the history of a loaded session after it has answered that it is loaded."""
     tool_name: Literal["name", "call_id", "first_title"] = "name"
     """Where the name of a tool is: in `name`, in the call's id before `__`, or in the first title."""
     flat_names: bool = False
@@ -102,6 +102,6 @@ class AcpManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     early_calls: bool = False
     """Whether calls are announced before their arguments are known."""
     late_arguments: bool = False
-    """Whether it can ask for permission before it tells the arguments of the call, which then follow at once."""
+    """Whether it can ask for permission before it sends the arguments of the call, which then follow at once."""
     unnamed_said: Literal["said", "notice"] = "said"
     """notice: words without a message id are the runtime's own, such as a warning, and not the agent's."""

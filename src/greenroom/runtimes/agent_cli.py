@@ -51,7 +51,7 @@ class DriverInfo(msgspec.Struct, frozen=True, kw_only=True):
     untold: frozenset[str] = frozenset({"temperature"})
     """What a workflow step can say of its agent and the driver has no way to hand to its runtime."""
     lists_models: bool = False
-    """Whether its runtime tells which models it knows. Others hand any name on to their provider, who refuses it."""
+    """Whether its runtime can list its models. Others pass any name to their provider, which refuses it."""
     samples: SamplePrompts | None = None
     """Set if its agents follow a script."""
     script: ModelScript = FAKED
@@ -82,7 +82,7 @@ class McpConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConversationLine(msgspec.Struct, frozen=True, kw_only=True):
-    """What one line of a kept conversation tells."""
+    """What one line of a stored conversation says."""
 
     directory: str = ""
     said: Any = None

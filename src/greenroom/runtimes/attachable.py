@@ -46,7 +46,7 @@ class AttachableTerminal(Protocol):
 
 @runtime_checkable
 class TerminalSession(Protocol):
-    """A session whose agent lives in a terminal; such a session is told by `finish` that the agent says it is done."""
+    """A session whose agent lives in a terminal; `finish` tells such a session that the agent says it is done."""
 
     def get_terminal(self) -> AttachableTerminal: ...
 

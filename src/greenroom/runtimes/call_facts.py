@@ -96,7 +96,7 @@ class CallFacts:
 
     @property
     def unsure(self) -> str:
-        """Why it may do more than is told here; empty when it may not. Nothing slips past a deny because of that."""
+        """Why it may do more than is listed here; empty when it may not. Nothing slips past a deny because of that."""
         return self.doubt or (self.shell.unseen if self.shell is not None else "")
 
     def get_guarded_file(self) -> File | None:
@@ -113,7 +113,7 @@ class CallFacts:
 
 
 def read_call_facts(wanted: CallRequest) -> CallFacts:
-    """All that can be told of a call without running anything."""
+    """Everything that is known of a call without running anything."""
     kind = "hub" if wanted.is_passed_on else "other" if wanted.server else get_tool_kind(wanted.tool)
     values, is_cut = find_values(wanted.arguments)
     is_plain = wanted.server or kind == "hub"
@@ -217,7 +217,7 @@ def _read_shell_facts(wanted: CallRequest, kind: str, text: str, doubt: str) -> 
     danger = next((said for one in shell.commands if (said := known_tools.describe_danger(one.words, one.program))), "")
     moved = any(one.program in ("cd", "pushd", "popd", "chdir") for one in shell.commands)
     if doubt or (asked and _get_base(wanted) != files[-1].real) or asks_for_privileges(wanted.arguments):
-        # Its words tell what it does only by themselves, in its own directory, and with the usual limits.
+        # Its words show what it does only by themselves, in its own directory, and with the usual limits.
         shell = shell._replace(is_plain=False)
     moved = moved or bool(asked and not _get_base(wanted) == files[-1].full == files[-1].real)
     return CallFacts(

@@ -248,5 +248,5 @@ POINTS: dict[str, Point] = {
     "takes the session up in a new process": _check_resume,
     "tells that its process was killed": _check_kill,
 }
-"""In this order: all go on with one session, until it is closed."""
+"""In this order: all use one session, until it is closed."""
 BEFORE_A_SESSION = (_check_find, _check_open)

@@ -20,7 +20,7 @@ from greenroom.runtimes.model_script import ModelScript
 from greenroom.runtimes.spawn_tracker import TrackingSpawner
 
 MakeOpening = Callable[[str | None], SessionOptions]
-"""An opening for a new session, or to go on with the one of this id."""
+"""An opening for a new session, or to resume the one of this id."""
 Answer = Callable[[PermissionAsked], Awaitable[None]]
 FIRST = "good evening"
 """What the model is made to say first in every session, so that it can be asked for it later."""
@@ -35,7 +35,7 @@ class NotSupported(Exception):
 
 
 class DriverTrial:
-    """One session at a time, and what is heard of it."""
+    """One session at a time, and its facts."""
 
     def __init__(
         self, driver: Driver, make_opening: MakeOpening, witness: TrackingSpawner, script: ModelScript
@@ -45,7 +45,7 @@ class DriverTrial:
         self.witness = witness
         self.script = script
         self.last_id: str | None = None
-        """The id of the session that was opened last, which a later one can go on with."""
+        """The id of the session that was opened last, which a later one can resume."""
         self.lately: list[str] = []
         """What was heard, in short, since somebody emptied it."""
         self.directory = Path()

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import msgspec
 
 Decision = Literal["allow", "deny", "cancel"]
-"""allow: run the call · deny: refuse it and let the turn go on, with words for the model · cancel: end the turn."""
+"""allow: run the call · deny: refuse it and let the turn continue, with words for the model · cancel: end the turn."""
 
 
 class InstalledRuntime(msgspec.Struct, frozen=True):
@@ -33,15 +33,15 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The hub's MCP endpoint for this agent, and where its credential is."""
     token_file: Path | None = None
     hub_asked: asyncio.Event | None = None
-    """Set once the agent has asked the hub for its tools; None where nobody can tell."""
+    """Set once the agent has asked the hub for its tools; None where nobody can know."""
     model: str | None = None
     temperature: float | None = None
-    """Not every runtime can be told: see `DriverInfo.untold`."""
+    """Not every runtime accepts it: see `DriverInfo.untold`."""
     instructions: str | None = None
     resume: str | None = None
-    """The runtime's own id of an earlier session to go on with."""
+    """The runtime's own id of an earlier session to resume."""
     may_spawn: bool = True
-    """Whether the agent may start others, its runtime's own helpers included, where the driver can tell it so."""
+    """Whether the agent may start others, its runtime's own helpers included, if the driver can set that."""
     options: dict[str, Any] = {}
     """What only this driver understands, from the profile."""
 
@@ -109,7 +109,7 @@ class Usage(msgspec.Struct, frozen=True, tag="usage"):
     input_tokens: int
     output_tokens: int
     cost_usd: float | None = None
-    """None when the runtime does not tell money."""
+    """None when the runtime does not report money."""
     model: str | None = None
     is_last: bool = False
     """Whether the turn is over with it, so that there is nothing left to stop."""
@@ -126,10 +126,10 @@ class TurnEnded(msgspec.Struct, frozen=True, tag="turn_ended"):
     """The agent has answered a prompt, or has been stopped."""
 
     reason: Literal["done", "cancelled", "refused", "limit", "quota", "failed"]
-    """quota: the account that the runtime works with is used up for now; the session can go on later."""
+    """quota: the account that the runtime works with has reached its limit; the session can continue later."""
     error: str = ""
     resets_at: int | None = None
-    """When the account can be used again, in milliseconds, where the runtime tells it."""
+    """When the account can be used again, in milliseconds, if the runtime reports it."""
     output: Any = None
     """Structured output, where the runtime gives any."""
 
@@ -262,7 +262,7 @@ class Spawner(Protocol):
 
 @runtime_checkable
 class ModelLister(Protocol):
-    """A driver whose runtime can tell which models it knows, and takes another in place of one that it does not."""
+    """A driver whose runtime can list its models, and uses another in place of one that it does not know."""
 
     async def find_models(self, command: list[str], env: dict[str, str], directory: Path) -> list[str] | None:
         """The names of the models, without spending a token; None if the runtime cannot be asked."""

@@ -31,7 +31,7 @@ class LocalConversation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_local_conversations(env: Mapping[str, str], limit: int) -> list[LocalConversation]:
-    """The newest conversations with any agent; those of which nothing can be told are left out."""
+    """The newest conversations with any agent, except those about which nothing is known."""
     dated = ((_read_mtime(path), agent, path) for agent, path in _find_files(env))
     found: list[LocalConversation] = []
     for at, agent, path in heapq.nlargest(4 * limit, dated, key=lambda one: (one[0], one[2])):

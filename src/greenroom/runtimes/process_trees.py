@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 MARK = "GREENROOM_TREE"
 _MARKED = f"{MARK}=".encode()
 TREES_ARE_FOUND = sys.platform == "linux"
-"""Whether this machine tells what processes there are, and whose they are."""
+"""Whether this machine can list processes and their owners."""
 _CGROUP = "greenroom."
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1

@@ -37,7 +37,7 @@ class TrackingSpawner:
         return self._started[-1]
 
     def record_processes(self) -> None:
-        """Remember which processes are there just now."""
+        """Remember which processes exist at the moment."""
         found = _read_processes()
         wanted = {pid for pid, process in found.items() if pid in self._started or process.session in self._started}
         grew = True

@@ -14,7 +14,7 @@ _OF_ACP: Mapping[ToolKind, str] = {
     "network": "fetch",
     "plan": "think",
 }
-"""The kinds of calls that ACP itself knows, in the place of a tool's name where an agent tells none."""
+"""The kinds of calls that ACP itself knows, for agents that send no name of a tool."""
 _KINDS: dict[str, str] = {
     tool: kind
     for table in (_OF_ACP, *(agent.tools for agent in AGENTS))

@@ -44,7 +44,7 @@ class SyncContext(NamedTuple):
 
 
 class PostResult(NamedTuple):
-    """A message that is in the log, and the context for the next one (None for who needs none)."""
+    """A message that is in the log, and the context for the next one (None for callers that need none)."""
 
     event: MessagePosted
     seq: int
@@ -62,8 +62,11 @@ class SyncRefused(Exception):
 
 
 class WaitResult(NamedTuple):
-    """What a wait brought: messages, maybe none, and the context to post on. Its current_seq is the newest seq up to
-    which everything was handed over; its token is None for who may not post."""
+    """What a wait returned: messages, if any, and the context to post with.
+
+    Its current_seq is the newest seq up to which everything was delivered. Its token is None for callers that may not
+    post.
+    """
 
     messages: list[Message]
     sync: SyncContext
@@ -166,7 +169,7 @@ class Bus:
     ) -> WaitResult:
         """Messages after a seq, as soon as there are any; see the sync rules for when it returns with none.
 
-        Without `after_seq` the member goes on from where it was, past what it posted itself: its cursor is durable.
+        Without `after_seq` the member continues where it was, past its own posts: its cursor is durable.
         """
         thread = need_thread(self.rows, by, thread_id)
         agent = self._get_waiting_agent(by, agent_id)
@@ -228,14 +231,14 @@ class Bus:
         thread = need_thread(self.rows, by, thread_id)
         if agent is None:
             return WaitResult(page.messages, SyncContext(page.upto, None))
-        need_own_agent(self.rows, by, agent.id)  # it may have been put out while it waited
+        need_own_agent(self.rows, by, agent.id)  # it may have been removed while it waited
         token = await self.get_reply_token(by, thread, agent.id)
         if page.messages:  # last of all: a crash before they are on their way must not count as their delivery
             self.deliveries.note(thread_id, agent.id, delivered=page.messages[-1].seq)
         return WaitResult(page.messages, SyncContext(page.upto, token))
 
     async def get_reply_token(self, by: Principal, thread: Thread, member_id: str) -> str | None:
-        """The token that a member holds, or a fresh one; None for who cannot post."""
+        """The token that a member holds, or a new one; None for callers that cannot post."""
         member = get_member(self.rows, thread.id, member_id)
         if member is not None and member.unused and not member.refresh:
             return get_held_token(member)

@@ -92,7 +92,7 @@ def read_last_words(log: Path, after: int = 0) -> str:
 
 
 def is_running(folder: Path) -> bool:
-    """Whether a node's program owns the folder just now."""
+    """Whether a node's program owns the folder at the moment."""
     path = folder / "lock"
     if not path.exists():
         return False

@@ -39,7 +39,7 @@ class NodeLink:
             self.is_caught_up.set()
 
     async def check_profile(self, definition: ProfileDefinition) -> frames.Looked:
-        """Have the node see what stands in the way of a profile there."""
+        """Ask the node what prevents a profile from starting there."""
         wish = frames.Look(id=new_id("look"), definition=msgspec.to_builtins(definition))
         found: asyncio.Future[frames.Looked] = asyncio.get_running_loop().create_future()
         self._looks[wish.id] = found

@@ -239,7 +239,7 @@ class NodeLinks:
         return token
 
     def listen(self, agent_id: str, listener: LiveListener) -> Callable[[], None]:
-        """Hear an agent's live words and terminal; the node sends them while anybody listens."""
+        """Subscribe to an agent's live words and terminal; the node sends them while anybody watches."""
         listeners = self._listeners.setdefault(agent_id, [])
         listeners.append(listener)
         if len(listeners) == 1:
@@ -286,7 +286,7 @@ class NodeLinks:
         return True
 
     def _on_signal(self, kind: str, payload: Any) -> None:
-        """Tell all nodes when the hub is stopping."""
+        """Notify all nodes when the hub is stopping."""
         if kind != "hub.stopping":
             return
         for link in self._links.values():

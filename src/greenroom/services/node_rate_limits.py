@@ -16,7 +16,7 @@ class NodeRateLimits:
         self._buckets: dict[str, Bucket] = {}
 
     async def wait(self, node_id: str, size: int) -> None:
-        """Wait until a node may send more. It hears meanwhile of what was taken, and stays connected."""
+        """Wait until a node may send more. Meanwhile it gets acknowledgements and stays connected."""
         per_minute = self._hub.settings.node_bytes_per_minute
         if per_minute <= 0:
             return

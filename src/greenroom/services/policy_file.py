@@ -114,7 +114,7 @@ def _suggest_key(key: str, keys: tuple[str, ...]) -> str:
 
 
 async def load_policy(hub: Hub) -> None:
-    """Bring the policy in line with the file; where that is wrong it is told of, and the last good version holds."""
+    """Update the policy from the file; errors in it are reported, and the last good version stays in force."""
     read = read_policy(hub.data)
     for wrong in read.wrong:
         logger.error("%s: %s%s", wrong.file, f"{wrong.key}: " if wrong.key else "", wrong.problem)

@@ -18,7 +18,7 @@ class LastActivity(msgspec.Struct, frozen=True):
 
 
 class Presence:
-    """Knows when each agent was last heard of, and tells of arrivals and departures as signals."""
+    """Knows when each agent last called, and sends arrivals and departures as signals."""
 
     def __init__(self, clock: Clock, signals: Signals, online_s: int) -> None:
         self._clock = clock
@@ -29,7 +29,7 @@ class Presence:
         self._online: set[str] = set()
 
     def note_activity(self, agent_id: str, activity: str) -> None:
-        """The agent did something just now."""
+        """The agent has made a call."""
         self._heard[agent_id] = LastActivity(self._clock.now(), activity, time.monotonic())
         if agent_id not in self._online:
             self._online.add(agent_id)

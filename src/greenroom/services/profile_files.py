@@ -42,7 +42,7 @@ class ProfileFilesContent(NamedTuple):
 
 
 def read_profile_files(data: Path) -> ProfileFilesContent:
-    """All profiles that stand in the data directory's files."""
+    """All profiles in the data directory's files."""
     found = ProfileFilesContent({}, [])
     _read_legacy(data, found)
     for path in sorted((data / FOLDER).glob("*.toml")):
@@ -125,7 +125,7 @@ def _convert_legacy(name: str, entry: Any) -> dict[str, Any]:
 
 
 async def load_profiles(hub: Hub, shipped: dict[str, ProfileDefinition]) -> None:
-    """Bring the hub's profiles in line with the files; what is wrong is told of, and its last good version stays."""
+    """Update the hub's profiles from the files; errors are reported, and the last good version stays."""
     read = read_profile_files(hub.data)
     for wrong in read.wrong:
         logger.error("%s: %s%s", hub.data / wrong.file, f"{wrong.name}: " if wrong.name else "", wrong.problem)
@@ -145,7 +145,7 @@ async def load_profiles(hub: Hub, shipped: dict[str, ProfileDefinition]) -> None
 
 
 def _is_kept(profile: Profile, wrong: list[WrongFile], among: tuple[str, ...]) -> bool:
-    """Whether a profile stays though no file gives it now: it comes from elsewhere, or its file is wrong just now."""
+    """Whether a profile stays although no file defines it: it comes from elsewhere, or its file has an error."""
     if profile.source in among:
         return True
     return profile.source in ("file", "legacy") and any(

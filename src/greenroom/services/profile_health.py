@@ -15,7 +15,7 @@ from greenroom.services.skills import find_missing_skills
 
 
 class NodeHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """One node that has the driver: its version there, and what stands in the way."""
+    """One node that has the driver: its version there, and what prevents a start."""
 
     node: str
     state: str
@@ -75,7 +75,7 @@ async def check_profile_health(
 
 
 async def _check_on_node(links: NodeLinks, node: Node, definition: ProfileDefinition) -> NodeHealth:
-    """What stands in the way on one node, which knows its own machine."""
+    """What prevents a start on one node, which knows its own machine."""
     wrong = [] if node.state == "connected" else [f"the node is {node.state}"]
     if node.draining:
         wrong.append(f"the node accepts no new agents: run `greenroom node undrain {node.name}`")

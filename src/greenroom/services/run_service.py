@@ -40,7 +40,7 @@ async def wait_for_end(log: Log, run_id: str, timeout_s: float) -> Run | None:
 
 
 def build_invitation(log: Log, profile_name: str, thread: Thread) -> str:
-    """What an agent is told that is invited into a thread."""
+    """The prompt of an agent that is invited into a thread."""
     definition = need_profile(log.rows, profile_name).definition
     if definition.invite_prompt:
         return definition.invite_prompt.replace("{thread_id}", thread.id).replace("{thread_topic}", thread.topic)

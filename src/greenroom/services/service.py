@@ -18,7 +18,7 @@ _RETRY_S = 5.0
 
 @dataclass(frozen=True)
 class Service:
-    """What it is called, what it does, and what it is told of."""
+    """A service: its name, what it runs, and what it watches."""
 
     name: str
     start: Callable[[], Coroutine[Any, Any, None]] | None = None
@@ -26,7 +26,7 @@ class Service:
     prepare: Callable[[], Awaitable[None]] | None = None
     """Done before any service starts."""
     only_on_leader: bool = False
-    """Whether one hub runs it for all that share the log; it is told of commits only while it runs."""
+    """Whether one hub runs it for all that share the log; it receives commits only while it runs."""
     watches: tuple[Watched, ...] = ()
     """The tables and events whose commits are handed to `on_commit`; none means all."""
     on_commit: OnCommit | None = None

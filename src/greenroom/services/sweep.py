@@ -14,7 +14,7 @@ SWEEP_S = 5.0
 
 
 async def run_every(every_s: float, work: Callable[[], Awaitable[None]]) -> None:
-    """Do something every few seconds. When it fails it is done again the next time, and the hub goes on."""
+    """Do something every few seconds. If it fails, it runs again the next time, and the hub continues."""
     while True:
         await asyncio.sleep(get_time_left_s(every_s))
         try:

@@ -11,7 +11,7 @@ from greenroom.rules.runs.model import RUNS
 from greenroom.services.hub import Hub
 
 _AT_ONCE = 5
-"""How many runs go on each second: agents of one account would only use it up again."""
+"""How many runs resume each second: agents of one account would only use it up again."""
 
 
 async def expire_runs(hub: Hub) -> None:
@@ -29,7 +29,7 @@ async def expire_runs(hub: Hub) -> None:
 
 
 async def resume_runs(hub: Hub) -> None:
-    """Let runs go on whose account can be used again; to be done every second."""
+    """Resume runs whose account can be used again; to be called every second."""
     due = hub.rows.find(
         RUNS,
         {"status": "waiting"},

@@ -58,7 +58,7 @@ async def _open_transport(stack: AsyncExitStack, server: McpServer, folder: Path
 
 @asynccontextmanager
 async def _watch_transport(transport: Any, ended: asyncio.Event) -> AsyncIterator[Any]:
-    """The same transport; its end is told of, even when nobody waits for an answer."""
+    """The same transport; its end is reported, even when nobody waits for an answer."""
     async with transport as (read, write):
         send, receive = anyio.create_memory_object_stream[Any](0)
 

@@ -191,7 +191,7 @@ async def _wait_for_any(*events: asyncio.Event, timeout_s: float) -> None:
 
 
 def _describe_tool(server: str, tool: Any) -> DescribedTool | None:
-    """A tool as a person will be shown it; its digest is over all that its server tells of it."""
+    """A tool as a person will see it; its digest covers everything that its server says about it."""
     whole = tool.model_dump(mode="json", by_alias=True, exclude_none=True)
     whole.pop("_meta", None)
     text = encode(_sort_keys(whole))
@@ -223,7 +223,7 @@ def _explain_error(error: BaseException) -> str:
 
 
 def need_secret(reference: str) -> str:
-    """The secret that a reference stands for; looked up each time, so that it can be changed."""
+    """The secret behind a reference; looked up each time, so that it can be changed."""
     kind, _, name = reference.partition(":")
     if kind == "env":
         value = os.environ.get(name)

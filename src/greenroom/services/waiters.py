@@ -88,7 +88,7 @@ class Waiters:
             self._presence.stop_waiting(waiter.agent_id)
 
     def find_waiters(self, thread_id: str) -> list[Waiter]:
-        """Who waits in a thread just now."""
+        """Who waits in a thread at the moment."""
         return list(self._by_thread.get(thread_id, {}).values())
 
     def find_thread_ids(self) -> list[str]:

@@ -23,7 +23,7 @@ from greenroom.services.presence import Presence
 Why = Literal["mention", "reply", "handoff", "mail"]
 _ASLEEP_TOLD = 3
 _CROWD = 100
-"""In a thread with more members nobody is told who of them is asleep."""
+"""In a thread with more members the hub does not list which of them sleep."""
 _LISTED = 200
 
 
@@ -36,7 +36,7 @@ class WakeTarget(NamedTuple):
 
 
 class UnreachedRecipient(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody whom a message names, or should have named, and who will not hear of it."""
+    """Somebody whom a message names, or should have named, and whom it does not reach."""
 
     name: str
     """As it was written."""
@@ -95,7 +95,7 @@ def _wakes(definition: ProfileDefinition, why: Why, *, is_member: bool, is_perso
 def find_unreached(
     rows: Rows, presence: Presence, by: Principal, message: Message, roster: Roster | None = None
 ) -> list[UnreachedRecipient]:
-    """Who is named in a message and will not hear of it, each with the reason and what can be done."""
+    """Everybody whom a message names and does not reach, with the reason and the remedy."""
     thread = rows.get(THREADS, message.thread_id)
     if thread is None or thread.status not in OPEN_STATES or message.author_id == "system":
         return []
@@ -120,7 +120,7 @@ def find_unreached(
 async def look_for_unreached(
     log: Log, presence: Presence, by: Principal, event: MessagePosted
 ) -> list[UnreachedRecipient]:
-    """Who is named in a new message and will not hear of it. Names are looked up in a thread: there may be many."""
+    """Everybody whom a new message names and does not reach. Names are looked up in a thread: there may be many."""
     names_somebody = may_name_somebody(event)
     if event.agent and not names_somebody and not is_mailbox_id(event.thread_id):
         return []  # most messages are such: nothing is read for them
@@ -196,7 +196,7 @@ def _find_asleep(rows: Rows, presence: Presence, message: Message, thread: Threa
 
 
 def _has_heard(rows: Rows, presence: Presence, message: Message, agent: Agent) -> bool:
-    """Whether an agent has read a message, is up and can read it, or has been put to work since."""
+    """Whether an agent has read a message, is working and can read it, or has started since."""
     member = get_member(rows, message.thread_id, agent.id)
     listens = presence.is_waiting(agent.id) if agent.profile else presence.is_online(agent.id)
     if listens or is_up(rows, agent) or (member and member.delivered >= message.seq):

@@ -46,12 +46,12 @@ class Viewer:
         self._something = asyncio.Event()
 
     def note(self, frame: Frame) -> None:
-        """Tell it something beside the screen; only the newest are kept."""
+        """Send it something beside the screen; only the newest are kept."""
         self._notes = [*self._notes[-_NOTES + 1 :], frame]
         self._something.set()
 
     def note_state(self, frame: Frame) -> None:
-        """Tell it what is true from now on. A screen that still waits goes first: it would say that all is well."""
+        """Send it the new state. A waiting screen is sent first: after the state it would say that all is well."""
         if self._screen is not None:
             self.note({"op": "screen", **self._screen})
             self._screen = None
@@ -59,11 +59,11 @@ class Viewer:
 
     @property
     def age_ms(self) -> int:
-        """How long it has been here. It sends this back with its keys, which tells how old they are at most."""
+        """How long it has been here. It sends this back with its keys, which shows how old they are at most."""
         return steady_ms() - self._opened_ms
 
     def is_late(self, age_ms: int | None) -> bool:
-        """Whether keys with this age were on their way for too long; None from a viewer that does not tell."""
+        """Whether keys with this age were in transit for too long; None from a viewer that does not report it."""
         return age_ms is not None and self.age_ms - age_ms > frames.KEYS_S * 1000
 
     def show(self, frame: Frame) -> None:

@@ -24,7 +24,7 @@ class NamedModel(msgspec.Struct, frozen=True):
 
 
 def find_named_models(definition: WorkflowDefinition, drivers: Mapping[str, str]) -> Iterator[NamedModel]:
-    """The models that can be looked for: those of profiles whose runtime tells which it knows."""
+    """The models that can be checked: those of profiles whose runtime lists its models."""
     for at, step in enumerate(definition.steps):
         profile, model = step.profile or step.agent_runtime or "", step.agent_config.model
         if model and not step.reuse_agent and drivers.get(profile) in _LISTS_MODELS:

@@ -130,7 +130,7 @@ class McpService:
         return ToolResult(value.blocks, value.is_error, structured)
 
     def record_unknown_tool(self, by: "Principal", name: str) -> None:
-        """A call of a tool that does not exist for this principal. The error names the tool only if it is one of ours."""
+        """A call of a tool that does not exist for this principal. The error names only tools of ours."""
         action = f"tools/call {name if name in self._tools else '*'}"
         record_refusal(self.hub, by, action, Refused("unknown_tool", "not_found", name=name[:100]))
 

@@ -23,7 +23,7 @@ class BeginEpoch(Command, frozen=True, kw_only=True):
     credential_id: str
     digest: str
     keep: list[str] = []
-    """Credentials that go on, by name or id."""
+    """Credentials to keep, by name or id."""
 
 
 class EpochBegun(Event, frozen=True, kw_only=True):
@@ -32,7 +32,7 @@ class EpochBegun(Event, frozen=True, kw_only=True):
     privileged: ClassVar[bool] = True
     number: int
     kept: list[str] = []
-    """The ids of the credentials that go on."""
+    """The ids of the credentials to keep."""
 
 
 def get_epoch(rows: Rows) -> Epoch | None:

@@ -70,7 +70,7 @@ def build_principal(credential: Credential) -> Principal:
 
 
 def get_person_name(rows: Rows, person_id: str) -> str:
-    """The name of a person, which all their credentials bear; empty while the owner has given none."""
+    """The name of a person, which all their credentials share; empty while the owner has set none."""
     found = rows.find(CREDENTIALS, {"person_id": person_id}, limit=1)
     return found[0].person if found else ""
 

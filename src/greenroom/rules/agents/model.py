@@ -180,7 +180,7 @@ class AgentUnregistered(Event, frozen=True, kw_only=True):
 
 
 class AgentKicked(Event, frozen=True, kw_only=True):
-    """An agent was put out by an operator."""
+    """An operator removed an agent."""
 
     privileged: ClassVar[bool] = True
     agent_id: str

@@ -48,7 +48,7 @@ class PutProfile(Command, frozen=True, kw_only=True):
 
 
 class DeleteProfile(Command, frozen=True, kw_only=True):
-    """Remove a profile; agents that were started from it go on."""
+    """Remove a profile; agents that were started from it continue."""
 
     name: Annotated[str, Meta(description="The profile, from profile_list.")]
 

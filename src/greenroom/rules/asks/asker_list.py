@@ -26,9 +26,9 @@ def build_waiting_asker(ask: Ask) -> WaitingAsker:
 
 
 def find_waiting_askers(rows: Rows, thread_id: str) -> list[WaitingAsker]:
-    """Who of a thread waits for a person just now, longest first."""
+    """Who of a thread waits for a person at the moment, longest first."""
     return [
         build_waiting_asker(ask)
         for ask in rows.find(ASKS, {"thread_id": thread_id, "state": "open"}, order="_key", limit=_MOST)
-        if ASK_KINDS[ask.kind].is_awaited  # who gave a report may have gone on
+        if ASK_KINDS[ask.kind].is_awaited  # an agent that sent a report may have continued
     ]

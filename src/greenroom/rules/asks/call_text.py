@@ -9,7 +9,7 @@ from greenroom.rules.asks.model import Ask
 
 _MOST = 200
 _NAMED = dict.fromkeys(("command", "cmd", "file_path", "path", "url"))
-"""Arguments that stand for the whole call, the most telling one first."""
+"""Arguments that describe the whole call, the most informative one first."""
 
 
 def escape_invisible(text: str) -> str:

@@ -117,7 +117,7 @@ class AskWithdrawn(Event, frozen=True, kw_only=True):
     ask_id: str
     reason: str
     gone: bool = False
-    """Whether who waited is gone, so that nobody needs to be told."""
+    """Whether the asker is gone, so that nobody needs the answer."""
 
 
 class AskSnoozed(Event, frozen=True, kw_only=True):

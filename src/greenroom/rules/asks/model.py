@@ -10,7 +10,7 @@ from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Row, Table
 
 ROOM = "room:"
-"""What stands before the name of a room in `delegated_to` and `asked_of`; anything else there names a person."""
+"""The prefix of a room in `delegated_to` and `asked_of`; anything else there names a person."""
 
 
 ContentType = Literal["text", "image", "audio", "resource"]

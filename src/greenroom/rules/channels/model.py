@@ -25,7 +25,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     zone: str = "UTC"
     """The time zone of those hours, as Europe/Berlin."""
     loud: list[Sent[Risk]] = msgspec.field(default_factory=lambda: ["high"])
-    """Risks that are told in quiet hours too."""
+    """Risks for which the channel is loud in quiet hours too."""
 
 
 class Channel(Row, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class Channel(Row, frozen=True, kw_only=True):
     """The credential of who made it; with that it ends."""
     created_at: int
     since: int
-    """The seq from which on it tells."""
+    """The seq from which on it notifies."""
     room: str | None = None
     rules: Rules = Rules()
     failed: str = ""
@@ -52,7 +52,7 @@ CHANNELS = Table("channel", Channel, ("id",), (("owner",),))
 
 
 class AddChannel(Command, frozen=True, kw_only=True):
-    """Be told by a further way."""
+    """Add a channel."""
 
     channel_id: str
     kind: ChannelKind
@@ -69,7 +69,7 @@ class SetRules(Command, frozen=True, kw_only=True):
 
 
 class RemoveChannel(Command, frozen=True, kw_only=True):
-    """Be told by this way no more."""
+    """Remove a channel."""
 
     channel_id: str
     reason: str = ""

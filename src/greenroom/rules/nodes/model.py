@@ -14,8 +14,7 @@ class Node(Row, frozen=True, kw_only=True):
     name: str
     joined_at: int
     state: NodeState = "new"
-    """Unreachable is not failed: its agents go on. Revoked: its credential was
-    ended, and what it held with it."""
+    """Unreachable is not failed: its agents continue. Revoked: its credential was revoked and its runs ended."""
     epoch: int = 0
     """Counts its connections: what comes over an older one is refused."""
     boot: str = ""

@@ -6,7 +6,7 @@ from greenroom.rules.policy.model import Options, Rule
 
 
 class PutRule(Command, frozen=True, kw_only=True):
-    """Add a rule, or replace the one of this name in its place. `before` names the rule it shall stand before."""
+    """Add a rule, or replace the one of this name in its place. `before` names the rule that follows it."""
 
     name: str
     rule: Rule

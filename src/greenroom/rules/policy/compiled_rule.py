@@ -133,7 +133,7 @@ class CompiledRule:
         if not self._fits_place(place) or (self._has_time and not _fits_time(rule, now, zone)):
             return "no"
         if self.covers and facts.kind == "execute" and self._is_narrow and not rule.commands:
-            return "no"  # what a program does is not told by the files and hosts in its words
+            return "no"  # the files and hosts in a program's words do not show what it does
         if self.covers and not facts.is_known_shell and not rule.tools and self._is_for_commands:
             return "no"  # what a tool makes of words that look like a command is not known
         if rule.calls and build_exact_key(facts.digest, facts) not in rule.calls:
@@ -158,7 +158,7 @@ class CompiledRule:
         return "maybe" if "maybe" in found else "yes"
 
     def _misses(self, facts: CallFacts) -> bool:
-        """Whether a call has nothing of what the rule is about: most rules are told apart by this."""
+        """Whether a call has nothing that the rule is about: a quick test that excludes most rules."""
         rule = self.rule
         if rule.commands and (facts.shell is None or (self._programs and self._programs.isdisjoint(facts.programs))):
             return True

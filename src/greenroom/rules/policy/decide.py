@@ -20,7 +20,7 @@ from greenroom.rules.policy.rule_set import find_rules, get_state, rule_not_foun
 MAX_RULES = 5000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FILE_PLACE = -10_000_000
-"""Rules of the file stand before all others, in the order of the file."""
+"""Rules of the file come before all others, in the order of the file."""
 
 
 def find_named_rule_problems(name: str, rule: Rule) -> list[str]:

@@ -35,7 +35,7 @@ class Glob:
                 self._signs[token.sign] = self._signs.get(token.sign, 0) | bit
 
     def fits(self, text: str) -> bool:
-        """Whether it stands for the whole text."""
+        """Whether it matches the whole text."""
         if self._whole is not None:
             return text == self._whole
         if self._pieces is not None:

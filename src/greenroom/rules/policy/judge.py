@@ -39,7 +39,7 @@ def judge(rows: Rows, wanted: CallRequest, now: int) -> Verdict:
 
 
 def is_refused_despite_approval(verdict: Verdict) -> bool:
-    """Whether a call must not run though a person has said yes; of what comes from counting the person was told."""
+    """Whether a call must not run although a person approved it; the person saw reasons that come from counting."""
     return verdict.decision == "deny" and not verdict.rule.startswith(("budget.", "loop"))
 
 
@@ -187,7 +187,7 @@ def _apply_limits(
 
 
 def _raise_tainted_risk(lineage: list[LineageEntry], verdict: Verdict) -> tuple[Risk, str]:
-    """The risk of a call, and why: a level higher where the run, or one above it, was told what strangers say."""
+    """The risk of a call, and why: a level higher if the run, or one above it, is tainted."""
     taint = next((place.taint for place in lineage if place.taint), "")
     if not taint:
         return verdict.risk, verdict.why

@@ -22,7 +22,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
 
     decision: Decision
     tools: list[str] = []
-    """Names of tools, `*` and `?` stand for anything."""
+    """Patterns of tool names; `*` and `?` match anything."""
     kinds: list[str] = []
     """What the call does: read, search, write, execute, network, plan, hub, other."""
     arguments: dict[str, str] = {}

@@ -46,7 +46,7 @@ _NOTE = 300
 _DAYS = {"30d": 30, "90d": 90}
 _READS = ("read", "search")
 _SAFE = 'risk != "high"'
-"""Other arguments may name files elsewhere, or do lasting harm: those go on asking."""
+"""Other arguments may name files elsewhere, or do lasting harm: those calls still ask."""
 
 
 class RuleChoice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -240,7 +240,7 @@ def _tells_files(facts: CallFacts) -> bool:
 
 
 def _has_files(facts: CallFacts) -> bool:
-    """Whether a call is told by the files it names. A search is not: it can look there for anything."""
+    """Whether the files that a call names describe it. They do not for a search: it can look for anything there."""
     return facts.kind != "search" and _tells_files(facts)
 
 
@@ -268,12 +268,12 @@ def _find_directories(wanted: CallRequest) -> list[str]:
 
 
 def _escape_pattern(text: str) -> str:
-    """A pattern that stands for a text and for nothing else."""
+    """A pattern that matches a text and nothing else."""
     return re.sub(r"([*?\\])", r"\\\1", text)
 
 
 def _shorten(text: str) -> str:
-    """A text for a note: a rule that holds the key of a call does not tell the call itself."""
+    """A text for a note: a rule with the key of a call does not show the call itself."""
     line = " ".join(text.split())
     return line if len(line) <= _NOTE else f"{line[:_NOTE]}…"
 

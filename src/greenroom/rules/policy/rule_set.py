@@ -27,7 +27,7 @@ class RuleMatch(NamedTuple):
 
 
 class RuleSet:
-    """The rules in their order. A deny that fits wins over whatever stands before it."""
+    """The rules in their order. A deny that matches wins over every rule before it."""
 
     def __init__(self, rules: list[KeptRule]) -> None:
         self._rules = [_compile(kept) for kept in rules]

@@ -9,7 +9,7 @@ from greenroom.rules.runs.orders import revoke_credentials
 
 
 def build_cancel_events(rows: Rows, run: Run, order_id: str, reason: str, status: str = "cancelled") -> list[Event]:
-    """A run ends here and now; its process is ended by the node as soon as it hears of it."""
+    """A run is cancelled at once; the node ends its process when it gets the order."""
     events: list[Event] = [RunEnded(run_id=run.id, status=status, error=reason or status)]
     if run.node_id is not None:
         order = OrderGiven(order_id=order_id, node_id=run.node_id, op="cancel", run_id=run.id, agent_id=run.agent_id)

@@ -8,7 +8,7 @@ from greenroom.rules.runs.model import LIVE, RUNS
 
 
 class RunTimesMoved(Event, frozen=True, kw_only=True):
-    """The clock was set: runs may go on for as long as they might have."""
+    """The clock was set: runs keep the time that they had left."""
 
     ms: int
 

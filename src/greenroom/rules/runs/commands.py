@@ -27,7 +27,7 @@ class StartRun(Command, frozen=True, kw_only=True):
     parent_id: str | None = None
     node: str | None = None
     session: str | None = None
-    """A conversation of the runtime that the new agent goes on with, begun outside of the hub."""
+    """A conversation of the runtime, started outside the hub, that the new agent continues."""
     context: AgentContext | None = None
     timeout_s: int | None = None
     max_tokens: int | None = None
@@ -87,7 +87,7 @@ class FinishRun(Command, frozen=True, kw_only=True):
 
 
 class ExtendRun(Command, frozen=True, kw_only=True):
-    """Give a run that has reached a limit more, and let it go on."""
+    """Resume a run that has reached a limit, with a new allowance."""
 
     run_id: str
     order_id: str
@@ -97,9 +97,9 @@ class ExtendRun(Command, frozen=True, kw_only=True):
 
 
 class ResumeRun(Command, frozen=True, kw_only=True):
-    """Go on with an interrupted run in the runtime's own session, as a new run of the same agent.
+    """Resume an interrupted run in the runtime's own session, as a new run of the same agent.
 
-    Without a prompt the agent is told its task again and finishes it. With one, that is what it is told instead.
+    Without a prompt the agent gets its task again and finishes it. A prompt replaces the task.
     """
 
     run_id: str

@@ -10,7 +10,7 @@ from greenroom.rules.runs.queries import need_run
 
 
 def need_continuable(rows: Rows, by: Principal, run_id: str) -> Run:
-    """The run, if its agent can go on with it; the refusal says why not, and what to do instead."""
+    """The run, if its agent can continue it; the refusal says why not, and what to do instead."""
     run = need_run(rows, by, run_id)
     if run.status in LIVE:
         raise Refused("run_not_over", "conflict", status=run.status)

@@ -139,7 +139,7 @@ def _find_exceeded_limit(rows: Rows, run: Run, item: NodeItem, context: Context)
 
 
 def _read_place(heard: dict[str, Any]) -> dict[str, str]:
-    """Where the agent works, and with which model; a node of an earlier version does not tell."""
+    """The agent's directory and model; a node of an earlier version does not report them."""
     told = heard.get("place")
     names = ("directory", "repository", "branch", "model")
     return {name: str(told.get(name) or "")[:PLACE_CHARS] for name in names} if isinstance(told, dict) else {}
@@ -175,7 +175,7 @@ def _get_reached_limit(rows: Rows, run: Run, spent: RunUsage, usd: float, tokens
     if run.max_cost_usd is not None and (spent.cost_usd or 0.0) > run.max_cost_usd:
         return f"the run has used {spent.cost_usd:.2f} of {run.max_cost_usd:.2f} USD"
     if run.extended_at and format_day(run.extended_at) == format_day(context.now):
-        return None  # a person has let it go on today
+        return None  # a person has resumed it today
     today = get_exhausted_day_budget(rows, get_state(rows).options, context.now, usd=usd, tokens=tokens)
     return None if today is None else today[1][0].lower() + today[1][1:]
 

@@ -131,19 +131,19 @@ def _get_reused_agent(rows: Rows, by: Principal, command: StartRun, profile: Pro
 
 
 def _get_first_overrides(rows: Rows, agent: Agent | None) -> Overrides:
-    """An agent that goes on is what it was when it was made: it works where it did, as it did."""
+    """A resumed agent keeps its settings and its directory."""
     before = rows.find(RUNS, {"agent_id": agent.id}, order="created_at", limit=1) if agent is not None else []
     return before[0].overrides if before else {}
 
 
 def _get_remembered_taint(rows: Rows, agent: Agent | None) -> str:
-    """What an agent that goes on has heard before is still in its conversation."""
+    """What a resumed agent received before is still in its conversation."""
     before = rows.find(RUNS, {"agent_id": agent.id}, order="created_at", desc=True, limit=1) if agent else []
     return before[0].taint if before else ""
 
 
 def _is_own(rows: Rows, by: Principal, agent: Agent) -> bool:
-    """Whether an agent was put to work below this one: another's has a memory and a credential that are not its own."""
+    """Whether this run started that agent: another's agent has a memory and a credential that it must not use."""
     first = rows.find(RUNS, {"agent_id": agent.id}, order="created_at", limit=20)
     return any(may_see_run(rows, by, run) for run in first)
 

@@ -54,7 +54,7 @@ def begin_epoch(rows: Rows, command: BeginEpoch, context: Context) -> list[Event
 
 
 def _find_kept_credentials(rows: Rows, live: list[Credential], keep: list[str]) -> set[str]:
-    """The credentials that go on: those named, and with a node those of the agents that it holds. Never a login."""
+    """The credentials to keep: those named, and with a node those of the agents that it holds. Never a login."""
     named = {found.id: found for found in (_need_one(live, text) for text in keep)}
     nodes = {one.agent_id for one in named.values() if one.kind == "node"}
     agents = {agent.id for node_id in nodes for agent in rows.find(AGENTS, {"node_id": node_id})}
@@ -74,9 +74,9 @@ def _need_one(live: list[Credential], text: str) -> Credential:
 
 
 def _end_runs(rows: Rows, nodes: set[str]) -> list[Event]:
-    """Nobody tells what became of the runs of a node that is not kept. They can be resumed.
+    """Nobody knows what became of the runs of a node that is not kept. They can be resumed.
 
-    A run that no node had been told of yet may have been carried out since, so it is not begun again either.
+    A run that no node had received may have been carried out since, so it does not start again either.
     """
     events: list[Event] = []
     for run in rows.find(RUNS, {"status": "pending"}, order="_key"):
@@ -98,7 +98,7 @@ def _end_runs(rows: Rows, nodes: set[str]) -> list[Event]:
 
 
 def _is_ordered(rows: Rows, run: Run) -> bool:
-    """Whether a node was told to begin a run: it knows the order by its id, and carries it out once."""
+    """Whether a node received the order to start a run: it knows the order by its id, and carries it out once."""
     agent = rows.get(AGENTS, run.agent_id)
     return agent is not None and agent.run_id == run.id
 

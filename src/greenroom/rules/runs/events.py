@@ -30,7 +30,7 @@ class RunCreated(Event, frozen=True, kw_only=True):
     taint: str = ""
     is_step: bool = False
     session: str | None = None
-    """The runtime's conversation that it goes on with, if that was begun outside of the hub."""
+    """The runtime's conversation that it continues, if that was started outside the hub."""
     limits: TreeLimits | None = None
     """The tree's limits, on its root."""
     task: str | None = None
@@ -54,7 +54,7 @@ class RunTainted(Event, frozen=True, kw_only=True):
 
 
 class RunBegan(Event, frozen=True, kw_only=True):
-    """The agent has begun, at a place that its node has told."""
+    """The agent has started, in the directory that its node reports."""
 
     run_id: str
     session: str | None = None
@@ -65,7 +65,7 @@ class RunBegan(Event, frozen=True, kw_only=True):
 
 
 class RunHeard(Event, frozen=True, kw_only=True):
-    """Something was heard from the agent."""
+    """An item of the agent."""
 
     run_id: str
     kind: str
@@ -89,12 +89,12 @@ class RunWentOn(Event, frozen=True, kw_only=True):
 
 
 class RunPaused(Event, frozen=True, kw_only=True):
-    """A run has reached a limit and waits for a person to say whether it may go on, or for a time."""
+    """A run has reached a limit and waits for a person to decide whether it may continue, or for a time."""
 
     run_id: str
     reason: str
     until: int = 0
-    """When it goes on by itself; 0 if a person has to say so."""
+    """When it continues by itself; 0 if a person has to decide."""
 
 
 class ApprovalRefused(Event, frozen=True, kw_only=True):
@@ -107,7 +107,7 @@ class ApprovalRefused(Event, frozen=True, kw_only=True):
 
 
 class RunExtended(Event, frozen=True, kw_only=True):
-    """A person let a run go on beyond its limit."""
+    """A person resumed a run beyond its limit."""
 
     privileged: ClassVar[bool] = True
     run_id: str

@@ -15,7 +15,7 @@ from greenroom.rules.runs.queries import get_placement
 
 
 def handle_report_answer(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
-    """Words become the next run of the agent; where it cannot take any, the person is told so. A yes needs nothing."""
+    """A text becomes the agent's next run; if that is not possible, the person learns it. An approval needs nothing."""
     ask = rows.get(ASKS, event.ask_id)
     run = rows.get(RUNS, ask.run_id) if ask is not None and ask.run_id else None
     if ask is None or run is None or ask.kind != "report" or event.verdict == "approve" or not event.text.strip():

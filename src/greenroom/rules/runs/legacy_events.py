@@ -37,7 +37,7 @@ class PermissionGone(Event, frozen=True, kw_only=True):
 
 
 def project_nothing(tx: Tx, event: Event, record: Recorded) -> None:
-    """What the runs of that time came to stands in later events."""
+    """Later events contain the outcome of the runs of that time."""
 
 
 PROJECT: dict[type[Event], Project] = {

@@ -32,9 +32,9 @@ def build_lineage(rows: Rows, run: Run) -> list[LineageEntry]:
 
 
 def get_caller_taint(rows: Rows, by: Principal) -> str:
-    """Whose words a caller passes on that are no person's; empty for a person.
+    """The taint that a caller passes on; empty for a person.
 
-    An agent at a run passes on what its run was told. Any other agent speaks for itself.
+    An agent in a run passes on the taint of its run. Any other agent speaks for itself.
     """
     agent = rows.get(AGENTS, by.agent_id) if by.agent_id is not None else None
     if by.agent_id is None:
@@ -46,7 +46,7 @@ def get_caller_taint(rows: Rows, by: Principal) -> str:
 
 
 def taint_parent(rows: Rows, event: RunTainted, context: Context) -> list[Event]:
-    """What an agent at work was told comes, with its result, to the one that has started it."""
+    """The taint of a started agent reaches the agent that started it, with its result."""
     run = rows.get(RUNS, event.run_id)
     parent = rows.get(RUNS, run.parent_id) if run is not None and run.parent_id else None
     if parent is None or parent.taint or parent.status not in LIVE:

@@ -18,7 +18,7 @@ from greenroom.runtimes.tool_kinds import get_tool_kind
 
 
 def hash_repeated_call(tool: str, given: Any) -> str:
-    """What the same call has again; empty for calls of the hub, which sees those itself, and if too little is told."""
+    """What equal calls have in common; empty for calls of the hub, which detects those itself, and unclear calls."""
     kind = get_tool_kind(tool)
     if kind in ("hub", "plan") or not given:
         return ""

@@ -111,9 +111,9 @@ class Run(PagedRow, frozen=True, kw_only=True):
     output_tokens: int = 0
     cost_usd: float | None = None
     is_usage_partial: bool = False
-    """Whether a model call of it was cut off, of which no runtime tells what it has used: it is more than this."""
+    """Whether a model call was cut off. No runtime reports the usage of such a call, so the real usage is higher."""
     earlier: RunUsage = RunUsage()
-    """What turns before the present one have used; a runtime tells totals of its turn."""
+    """What turns before the present one used; a runtime reports totals of its turn."""
     calls: int = 0
     items: int = 0
     heard_bytes: int = 0
@@ -123,21 +123,21 @@ class Run(PagedRow, frozen=True, kw_only=True):
     overrides: Overrides = {}
     """What is different from the profile: model, instructions, directory, worktree."""
     directory: str = ""
-    """Where it works, as its node has told when it began."""
+    """Its directory, as its node reported it at the start."""
     repository: str = ""
     """The folder of which `directory` is a git worktree; empty if it is none."""
     branch: str = ""
     """The git branch that its directory was on when it began, or the commit; empty if it is under no git."""
     model: str = ""
-    """The model that it was started with, or the one that its runtime has told since; empty for its runtime's own."""
+    """The model that it was started with, or that its runtime reported since; empty for the runtime's own."""
     started_at: int | None = None
     ended_at: int | None = None
     deadline: int = 0
     """When the run's time is over; 0 while it has not begun or when it has ended."""
     goes_on_at: int = 0
-    """When a run that waits for its account goes on by itself; 0 if it does not."""
+    """When a run that waits for its account continues by itself; 0 if it does not."""
     extended_at: int = 0
-    """When a person last let it go on beyond a limit."""
+    """When a person last resumed it beyond a limit."""
     is_step: bool = False
     """Whether it carries out a step of a workflow."""
     taint: str = ""
@@ -183,7 +183,7 @@ class ToolCall(Row, frozen=True, kw_only=True):
 
 
 class RunItem(Row, frozen=True, kw_only=True):
-    """One thing that was heard from the agent, numbered within its run without gaps."""
+    """One item of the agent, numbered within its run without gaps."""
 
     run_id: str
     place: str

@@ -52,7 +52,7 @@ def build_start_order(
 
 
 def build_resume_prompt(rows: Rows, run: Run, *, probe: bool) -> str:
-    """What an agent is told that goes on with an interrupted run: its whole task again, so that its answer is to that.
+    """The prompt of an agent that resumes an interrupted run: its whole task again, so that it answers that task.
 
     The words before the task are a heading, which is no part of a script.
     """
@@ -94,7 +94,7 @@ def revoke_credentials(rows: Rows, agent_id: str, but: str | None = None) -> lis
 
 
 def prepend_context(prompt: str, context: AgentContext | None) -> str:
-    """The prompt with what is handed down to the agent before it, quoted: it is no part of what the agent is told."""
+    """The prompt after the quoted context that the agent gets: the context is no part of the prompt."""
     if context is None:
         return prompt
     parts = []

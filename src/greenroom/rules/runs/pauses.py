@@ -75,7 +75,7 @@ def pause_for_quota(rows: Rows, run: Run, heard: dict[str, Any], seed: str, cont
 
 
 def handle_pause_answer(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
-    """A person has said whether the run may go on; a no ends it."""
+    """A person has decided whether the run may continue; a denial ends it."""
     ask = rows.get(ASKS, event.ask_id)
     run = rows.get(RUNS, ask.run_id) if ask is not None and ask.run_id else None
     if ask is None or run is None or ask.asker.key not in _ENDED or ask.kind != "gate":
@@ -97,7 +97,7 @@ def handle_pause_answer(rows: Rows, event: AskAnswered, context: Context) -> lis
 
 
 def withdraw_pause_asks(rows: Rows, run: Run) -> list[Event]:
-    """The run goes on by other means."""
+    """The run continues for another reason."""
     return [
         AskWithdrawn(ask_id=ask.id, reason="it was let go on")
         for ask in find_open_of_run(rows, run.id)

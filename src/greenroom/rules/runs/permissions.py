@@ -190,7 +190,7 @@ def _on_ask_raised(rows: Rows, event: AskRaised, context: Context) -> list[Event
 
 
 def _on_ask_closed(rows: Rows, event: AskAnswered | AskExpired | AskWithdrawn, context: Context) -> list[Event]:
-    """What came of an ask reaches the node with the same commit; and the run goes on, or waits for what is left."""
+    """The outcome of an ask reaches the node with the same commit. The run continues, or waits for other asks."""
     ask = rows.get(ASKS, event.ask_id)
     run = rows.get(RUNS, ask.run_id) if ask is not None and ask.run_id else None
     if ask is None or run is None or run.status not in LIVE:

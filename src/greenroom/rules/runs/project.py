@@ -120,7 +120,7 @@ def _finish_call(tx: Tx, run: Run, data: dict[str, Any], at: int) -> None:
 
 
 def _count_usage(tx: Tx, run: Run, data: dict[str, Any]) -> Run:
-    """The runtime tells totals of the turn; the tree counts what is new in them."""
+    """The runtime reports totals of the turn; the tree adds what is new in them."""
     spent = read_spent(data, run.earlier)
     tree = tx.get(TREES, run.root_id)
     if tree is not None:
@@ -149,7 +149,7 @@ def run_paused(tx: Tx, event: e.RunPaused, record: Recorded) -> None:
 
 
 def project_nothing(tx: Tx, event: e.ApprovalRefused, record: Recorded) -> None:
-    """It is read in the audit; what follows is told to the agent by its node."""
+    """For the audit; the node informs the agent."""
 
 
 def run_extended(tx: Tx, event: e.RunExtended, record: Recorded) -> None:
@@ -228,7 +228,7 @@ PROJECT: dict[type[Event], Project] = {
 
 
 def _on_ask_closed(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
-    """A run that may go on beyond a limit, or must not; else a call that waits in a runtime, or words on a report."""
+    """The outcome for a run at a limit, for a call that waits in a runtime, or for a report."""
     paused = handle_pause_answer(rows, event, context)
     return paused or [*FOLLOW[AskAnswered](rows, event, context), *handle_report_answer(rows, event, context)]
 

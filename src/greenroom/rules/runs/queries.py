@@ -53,7 +53,7 @@ def get_current_run(rows: Rows, agent_id: str) -> Run | None:
 
 
 def is_untold(rows: Rows, run: Run) -> bool:
-    """Whether the agent of a run has certainly been told nothing: a node tells its session before it gives the prompt.
+    """Whether the agent of a run has certainly received nothing: a node reports its session before it sends the prompt.
 
     A command that has the prompt among its arguments has it from the start.
     """
@@ -150,7 +150,7 @@ def has_room(rows: Rows, node: Node) -> bool:
 
 
 def get_placement(rows: Rows, definition: ProfileDefinition, wanted: str | None, agent: Agent | None) -> str | None:
-    """The node to run on, or None for now. An agent that was at work before goes on where its conversation is."""
+    """The node to run on, or None for now. A resumed agent runs where its conversation is."""
     node = rows.get(NODES, agent.node_id) if agent is not None and agent.node_id is not None else None
     if agent is None or node is None:
         return choose_node(rows, definition, wanted)

@@ -23,7 +23,7 @@ class ServerDefinition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     secrets: dict[str, str] = {}
     """Variables (or headers, with `url`) whose value is taken from elsewhere: env:NAME or file:/path."""
     risks: dict[str, Risk] = {}
-    """Risk by tool; `*` stands for anything, the first that fits counts."""
+    """Risk by tool; `*` matches anything, and the first match counts."""
     trust_annotations: bool = False
     """Believe what the server says of its tools: readOnlyHint makes low, destructiveHint high."""
     profiles: list[str] = []
@@ -50,7 +50,7 @@ class McpServer(Row, frozen=True, kw_only=True):
 
 
 class DescribedTool(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A tool as its server tells of it: nobody has said yet that it is true."""
+    """A tool as its server describes it; no person has accepted that description yet."""
 
     name: str
     description: str = ""
@@ -65,7 +65,7 @@ class ServerTool(Row, frozen=True, kw_only=True):
     server: str
     name: str
     seen: DescribedTool
-    """As the server tells of it now."""
+    """As the server describes it now."""
     seen_at: int
     state: ServerToolState = "held"
     """held until a person has accepted it as it is now, accepted, or gone when the server has it no more."""

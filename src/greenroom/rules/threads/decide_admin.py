@@ -100,7 +100,7 @@ def decide_admin(rows: Rows, command: DecideAdmin, context: Context) -> list[Eve
         if decision is None or decision.thread_id != thread.id:
             raise Refused("decision_not_found", "not_found")
         if decision.action is not None:
-            return []  # answered before; the caller is told by the row
+            return []  # answered before; the caller sees that in the row
         if command.action not in ACTIONS[decision.kind]:
             raise Refused("bad_action.decision", actions=ACTIONS[decision.kind])
     admin_id = None

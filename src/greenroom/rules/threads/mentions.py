@@ -16,7 +16,7 @@ from greenroom.rules.threads.model import Message, Thread
 from greenroom.rules.threads.queries import find_members, find_messages
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-"""What stands in code is quoted: `@property` is no mention."""
+"""Code is quoted: `@property` is no mention."""
 _SIGN = re.compile(r"(?<![A-Za-z0-9_@./])@(?=\w)")
 _WORDS = re.compile(r"[\w.-]+(?:[ ][\w.()-]+){0,3}")
 _SEPARATOR = re.compile(r"[\s_-]")
@@ -27,7 +27,7 @@ _MOST_NAMED = 100
 _MOST_SUGGESTED = 20
 _MOST_COMPARED = 500
 _LONGEST_NAME = 200
-"""How many names that nobody bears are compared with how many that somebody does, and how much of each."""
+"""How many unknown names are compared with how many known ones, and how much of each."""
 _FAR = 2**53
 _WIDE = 0x2E80
 """From here on, scripts are written without spaces between words."""
@@ -53,7 +53,7 @@ class Labels:
         self._lengths = sorted({length for length, _ in self._meant}, reverse=True)
 
     def find_longest(self, text: str, start: int, *, whole: bool) -> Mention | None:
-        """Who is meant by the longest name that stands at a place in a text, or is the whole of it."""
+        """The longest name at a place in a text, or that is the whole of it, and who has it."""
         for length in self._lengths:
             end = start + length
             if end > len(text) or (whole and length != len(text)) or _goes_on(text, end):
@@ -195,6 +195,6 @@ def _find_first_words(text: str, start: int) -> list[str]:
 
 
 def _get_unknown_word(text: str, start: int) -> str:
-    """The word of a mention that nobody bears; empty for what is rather a path or an address."""
+    """The word of a mention that is nobody's name; empty for what looks like a path or an address."""
     word = next(reversed(_find_first_words(text, start)), "")
     return "" if text[start + len(word) : start + len(word) + 1] in ("/", "@") else word.rstrip("_")

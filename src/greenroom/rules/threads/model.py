@@ -37,7 +37,7 @@ class Thread(PagedRow, frozen=True, kw_only=True):
     admin_id: str | None = None
     admin_since: int = 0
     admin_kind: str = "creator"
-    """How the admin came to be it: creator, takeover or switch."""
+    """How the admin became admin: creator, takeover or switch."""
     closed_at: int | None = None
     summary: str | None = None
     template_id: str | None = None

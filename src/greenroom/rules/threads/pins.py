@@ -18,7 +18,7 @@ class PinThread(Command, frozen=True, kw_only=True):
 
 
 class UnpinThread(Command, frozen=True, kw_only=True):
-    """Let a thread stand in the lists where it stood before."""
+    """Return a thread to its previous place in the lists."""
 
     thread_id: str
 

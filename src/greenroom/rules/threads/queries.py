@@ -38,7 +38,7 @@ PAGE = 100
 _MAILBOX = "mbx_"
 _PLACES = 20
 _PAGE_BYTES = 1 << 23
-"""Of messages that are read at once: pictures may stand in their metadata."""
+"""Of messages that are read at once: their metadata may contain pictures."""
 
 
 def build_mailbox_id(agent_id: str) -> str:
@@ -159,7 +159,7 @@ def find_messages(
 ) -> list[Message]:
     """Messages after a seq, oldest first; with `before_seq`, the newest of those below it.
 
-    They are fewer than `limit` if there are no more, or if they are large: `may_have_more` tells which it can be.
+    They are fewer than `limit` if there are no more, or if they are large: `may_have_more` says whether there are.
     """
     where = {"thread_id": thread_id}
     if before_seq is not None:
@@ -240,7 +240,7 @@ def find_members(rows: Rows, thread_id: str) -> list[Member]:
 
 
 def get_present_thread(rows: Rows, agent_id: str | None) -> str | None:
-    """Where an agent is just now: the open thread in which it did something last; None when it is in none."""
+    """Where an agent is at the moment: the open thread in which it was last active, or None."""
     if agent_id is None:
         return None
     for member in rows.find(MEMBERS, {"member_id": agent_id}, order="_seq", desc=True, limit=_PLACES):

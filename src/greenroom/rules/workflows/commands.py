@@ -33,7 +33,7 @@ class RestoreWorkflow(Command, frozen=True, kw_only=True):
 
 
 class DeleteWorkflow(Command, frozen=True, kw_only=True):
-    """Forget a workflow; its runs go on."""
+    """Delete a workflow; its runs continue."""
 
     name: str
 
@@ -58,7 +58,7 @@ class StartWorkflow(Command, frozen=True, kw_only=True):
 
 
 class TellRun(Command, frozen=True, kw_only=True):
-    """Tell a run what has happened outside; the engine does. News that comes too late changes nothing."""
+    """Deliver news from outside to a run; the engine does this. News that comes too late changes nothing."""
 
     run_id: str
     news: list[News]
@@ -71,14 +71,14 @@ class EndingIsDone(Command, frozen=True, kw_only=True):
 
 
 class PauseWorkflow(Command, frozen=True, kw_only=True):
-    """Begin nothing new in a run; what is at work goes on."""
+    """Start no new steps in a run; running steps continue."""
 
     run_id: str
     reason: str = ""
 
 
 class ResumeWorkflow(Command, frozen=True, kw_only=True):
-    """Let a paused run go on."""
+    """Resume a paused run."""
 
     run_id: str
 

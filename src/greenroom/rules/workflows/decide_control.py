@@ -64,7 +64,7 @@ def _advance(rows: Rows, run: WorkflowRun, news: News, context: Context) -> list
 
 
 def _advance_tree(rows: Rows, run: WorkflowRun, statuses: tuple[str, ...], news: News, context: Context) -> list[Event]:
-    """Tell a run and all below it, as far as they stand so."""
+    """Deliver news to a run and all below it that are in that status."""
     told = [one for one in (run, *_find_runs_below(rows, run)) if one.status in statuses]
     return [event for one in told for event in _advance(rows, one, news, context)]
 

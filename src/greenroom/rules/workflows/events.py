@@ -29,7 +29,7 @@ class WorkflowPut(Event, frozen=True, kw_only=True):
 
 
 class WorkflowDeleted(Event, frozen=True, kw_only=True):
-    """A workflow cannot be started any more; its runs go on."""
+    """A workflow was deleted; its runs continue."""
 
     privileged: ClassVar[bool] = True
     name: str
@@ -59,7 +59,7 @@ class WorkflowBegan(Event, frozen=True, kw_only=True):
 
 
 class StepBegan(Event, frozen=True, kw_only=True):
-    """An attempt is to be made; this stands in the log before anything is done for it."""
+    """An attempt starts. This is in the log before anything is done for it."""
 
     version: ClassVar[int] = 2
     run_id: str
@@ -72,7 +72,7 @@ class StepBegan(Event, frozen=True, kw_only=True):
     tries: int = 0
     round: int = 0
     resumed: str | None = None
-    """The interrupted agent run that it goes on with."""
+    """The interrupted agent run that it resumes."""
     spent: WorkflowUsage = WorkflowUsage()
     """What the attempt before it has used, if that was interrupted."""
     rollback: bool = False
@@ -80,7 +80,7 @@ class StepBegan(Event, frozen=True, kw_only=True):
 
 
 class StepAsked(Event, frozen=True, kw_only=True):
-    """A step waits for a person before it begins or goes on."""
+    """A step waits for a person before it starts or continues."""
 
     run_id: str
     step: str
@@ -156,7 +156,7 @@ class StepRepeats(Event, frozen=True, kw_only=True):
 
 
 class StepMoved(Event, frozen=True, kw_only=True):
-    """The attempt goes on elsewhere: the agent was asked to mend its output."""
+    """The attempt continues in another run: the agent was asked to correct its output."""
 
     version: ClassVar[int] = 2
     run_id: str
@@ -215,7 +215,7 @@ class EndingDone(Event, frozen=True, kw_only=True):
 
 
 class WorkflowPaused(Event, frozen=True, kw_only=True):
-    """Nothing new is begun until the run is resumed; what is at work goes on."""
+    """No step starts until the run is resumed; running steps continue."""
 
     privileged: ClassVar[bool] = True
     run_id: str
@@ -223,7 +223,7 @@ class WorkflowPaused(Event, frozen=True, kw_only=True):
 
 
 class WorkflowResumed(Event, frozen=True, kw_only=True):
-    """A run goes on."""
+    """A run was resumed."""
 
     privileged: ClassVar[bool] = True
     run_id: str

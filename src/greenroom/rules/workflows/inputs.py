@@ -40,7 +40,7 @@ def read_inputs(definition: WorkflowDefinition, given: Mapping[str, Any]) -> dic
 
 
 def parse_input(definition: WorkflowDefinition, name: str, text: str) -> Any:
-    """The value that a text stands for, as on a command line: the text itself, or JSON when the input is no string."""
+    """The value of a text, as on a command line: the text itself, or JSON if the input is no string."""
     one = definition.inputs.get(name)
     if one is None or one.type == "string":
         return text

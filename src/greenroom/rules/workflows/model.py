@@ -109,7 +109,7 @@ class Workflow(Row, frozen=True, kw_only=True):
     """What other programs call it by."""
     description: str = ""
     source: str = ""
-    """The file it came from, as far as that was told."""
+    """The file it came from, if known."""
     steps: int = 0
 
 
@@ -243,7 +243,7 @@ class WorkflowStep(Row, frozen=True, kw_only=True):
     repairs: int = 0
     """How often the agent was asked to mend its output in this attempt."""
     resumed: str | None = None
-    """The interrupted agent run that this attempt goes on with."""
+    """The interrupted agent run that this attempt resumes."""
     next_queued: str | None = None
     """Who comes after it in the queue."""
     began_at: int | None = None
@@ -285,11 +285,11 @@ class WorkflowStep(Row, frozen=True, kw_only=True):
 
 
 class WorkflowAttempt(Row, frozen=True, kw_only=True):
-    """An attempt that is over while its step went on; the last one stands in the step itself."""
+    """An attempt that is over while its step continued; the last attempt is in the step itself."""
 
     run_id: str
     place: str
-    """The step and the number of the attempt, so that they stand in order."""
+    """The step and the number of the attempt, so that keys sort in order."""
     step: str
     number: int
     status: AttemptStatus

@@ -138,7 +138,7 @@ def find_steps(rows: Rows, run_id: str) -> list[WorkflowStep]:
 
 
 def find_attempts(rows: Rows, run_id: str) -> list[WorkflowAttempt]:
-    """The attempts that are over while their steps went on, in order."""
+    """The attempts that are over while their steps continued, in order."""
     return rows.find(ATTEMPTS, {"run_id": run_id}, order="_key")
 
 

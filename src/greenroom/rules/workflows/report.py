@@ -76,7 +76,7 @@ class WorkflowReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def build_report(rows: Rows, run: WorkflowRun, now: int) -> WorkflowReport:
-    """The report of a run; steps stand in the order of the plan, items after their fan-out."""
+    """The report of a run: steps in the order of the plan, items after their fan-out."""
     plan = load_plan(rows, run)
     earlier: dict[str, list[WorkflowAttempt]] = {}
     for attempt in find_attempts(rows, run.id):
@@ -166,7 +166,7 @@ def _build_step_report(
 
 
 def _describe_obstacle(rows: Rows, step: WorkflowStep, at_work: Run | None, now: int) -> str | None:
-    """What keeps a step that is at work from going on, and what to do about it."""
+    """What keeps a running step from continuing, and what to do about it."""
     if step.status != "running":
         return None
     if step.waits_kind == "workflow" and rows.get(WORKFLOW_RUNS, step.waits_key) is not None:

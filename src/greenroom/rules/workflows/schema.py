@@ -42,7 +42,7 @@ _SHORT: dict[tuple[str, str], Schema] = {
     ("Trigger", "after"): _TEXT,
     ("WorkflowDefinition", "triggers"): {"$ref": "#/$defs/Trigger"},
 }
-"""Short forms, by the part and the key that they stand for."""
+"""Short forms, by their part and the key that they replace."""
 _LEVELS = ("mechanical", "recommended", "confirmed", "arbitrated")
 
 

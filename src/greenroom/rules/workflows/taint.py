@@ -18,7 +18,7 @@ _EARLIER = 20
 
 
 class HeardWords(Protocol):
-    """What the steps of a plan hear from outside."""
+    """What the steps of a plan receive from outside."""
 
     @property
     def hears_webhooks(self) -> bool: ...
@@ -47,7 +47,7 @@ def get_run_taint(rows: Rows, run: WorkflowRun) -> str:
         if kind != "after":
             return WEBHOOK if kind == "webhook" else ""
         begun = rows.get(WORKFLOW_RUNS, named)
-    return WEBHOOK  # it cannot be told any more
+    return WEBHOOK  # it is no longer known
 
 
 def get_message_taint(rows: Rows, message_id: str) -> str:
@@ -57,7 +57,7 @@ def get_message_taint(rows: Rows, message_id: str) -> str:
 
 
 def taint_run(rows: Rows, by: Principal, run: WorkflowRun, taint: str) -> list[Event]:
-    """Mark a run that somebody tells something, if no person does."""
+    """Taint a run that gets news from anybody but a person."""
     taint = taint or get_caller_taint(rows, by)
     return [WorkflowTainted(run_id=run.id, taint=taint[:TAINT_CHARS])] if taint and not run.taint else []
 

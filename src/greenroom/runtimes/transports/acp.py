@@ -64,7 +64,7 @@ class AcpLink:
         return result if isinstance(result, dict) else {}
 
     async def notify(self, method: str, params: Json) -> None:
-        """Tell the agent. Raises ConnectionError when it is gone."""
+        """Send a notification. Raises ConnectionError when the agent is gone."""
         await self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     async def answer(self, request: Any, result: Json) -> None:

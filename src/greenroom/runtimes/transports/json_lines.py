@@ -26,7 +26,7 @@ class Lines(Protocol):
 
 
 class JsonLines:
-    """One process. Whatever it says is handed to `told` before the next is read; Died ends the ears."""
+    """One process. `told` gets each message before the next is read; Died is the last."""
 
     def __init__(self, process: Process, told: Told, ears: HeardQueue, lines: Lines | None = None) -> None:
         self._process = process
@@ -39,7 +39,7 @@ class JsonLines:
         self._watching = asyncio.create_task(self._watch(), name=f"end of {process.pid}")
 
     async def send(self, message: Json) -> None:
-        """Say something. To a process that is gone it is not said: Died tells that."""
+        """Send something. It is dropped if the process is gone: Died reports that."""
         with contextlib.suppress(ConnectionError):
             await self._lines.write(msgspec.json.encode(message) + b"\n")
 

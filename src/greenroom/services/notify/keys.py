@@ -16,7 +16,7 @@ _VALID_S = 86_400
 
 
 class Ticket(msgspec.Struct, frozen=True):
-    """What a notification lets its receiver do: open one ask, or answer it as it was told, once."""
+    """What a notification lets its receiver do: open one ask, or answer it as it was shown, once."""
 
     ask: str
     digest: str

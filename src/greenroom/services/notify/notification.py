@@ -18,7 +18,7 @@ _PRIORITY = {"low": 3, "medium": 4, "high": 5}
 
 
 def is_wanted(channel: Channel, owner: str, ask: Ask, now_ms: int) -> bool:
-    """Whether a channel's rules want to tell its owner of an ask at this time."""
+    """Whether a channel's rules allow a notification about an ask at this time."""
     rules, named = channel.rules, (ask.delegated_to, *ask.asked_of)
     if channel.room is not None and channel.room not in find_rooms(ask) and owner not in named:
         return False

@@ -48,7 +48,7 @@ class Notifier:
 
     @cached_property
     def keys(self) -> NotifyKeys:
-        """The hub's keys; a hub that tells nobody anything needs none."""
+        """The hub's keys; a hub without channels needs none."""
         return NotifyKeys(self._hub.data)
 
     async def run(self) -> None:
@@ -102,7 +102,7 @@ class Notifier:
             await self._tell(channel, told, f"msg_{channel.id}_{record.seq}")
 
     def _may_tell(self, channel_id: str, now: int) -> bool:
-        """A flood of asks is told of by its first ones; the rest is in the inbox."""
+        """A flood of asks is reported by its first ones; the rest is in the inbox."""
         paid = max(self._paid.get(channel_id, 0), now - _AT_ONCE * _PER_MS) + _PER_MS
         if paid > now:
             return False
@@ -110,7 +110,7 @@ class Notifier:
         return True
 
     def build_notification(self, channel: Channel, ask: Ask, warned: bool = False) -> dict[str, Any]:
-        """What a channel is told of an ask."""
+        """What a channel gets of an ask."""
         ticket = None
         if channel.kind == "push" and has_actions(ask):
             ticket = self.keys.sign(Ticket(ask.id, ask.digest, channel.id, "act"))

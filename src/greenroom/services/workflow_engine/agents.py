@@ -83,7 +83,7 @@ async def start_agent(
 def _choose_agent(
     rows: Rows, run: WorkflowRun, facts: WorkflowFacts, node: PlanNode, telling: StepTexts
 ) -> dict[str, Any]:
-    """The agent to go on with, or the profile to start a new one from."""
+    """The agent to resume, or the profile to start a new one from."""
     name = node.step.reuse_agent
     agent: Agent | None = None
     if name is not None and name.startswith(POOL):

@@ -50,7 +50,7 @@ class AttemptRunner:
             changed.set()
 
     async def carry_out(self, run_id: str, step_id: str, number: int) -> None:
-        """Returns once the run was told how the attempt ended, or does not want it any more. It never fails."""
+        """Returns once the run knows how the attempt ended, or does not need it any more. It never fails."""
         while True:
             try:
                 step = self._log.rows.get(STEPS, run_id, step_id)

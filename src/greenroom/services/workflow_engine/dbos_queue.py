@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 _VERSION = "1"
-"""Of what an attempt is given; pinned, so that a hub of another release goes on with what is queued."""
+"""A version of what an attempt gets; pinned, so that a hub of another release continues with what is queued."""
 _NAME = "greenroom-attempt"
 _QUEUE = "greenroom-attempts"
 _SCHEMA = "greenroom_dbos"
@@ -70,7 +70,7 @@ class DbosQueue:
         self._used_at = 0.0
         self._is_open = asyncio.Event()
         self.here: set[str] = set()
-        """The attempts that are carried out in this process just now."""
+        """The attempts that this process carries out at the moment."""
 
     async def run(self) -> None:
         """Take attempts from the queue until the hub stops."""
@@ -178,7 +178,7 @@ class DbosQueue:
         logging.getLogger("dbos").setLevel(logging.ERROR)
 
     def _ensure_schema(self) -> None:
-        """Make the place for the tables of DBOS, which tells at great length of a database that is gone or closed."""
+        """Create the tables of DBOS, which logs at great length that a database is gone or closed."""
         with connect(self._url, autocommit=False) as connection:
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (WRITER_LOCK,))
             found = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (_SCHEMA,)).fetchone()
@@ -203,7 +203,7 @@ class DbosQueue:
             "executor_id": self._hub,
             "use_listen_notify": False,  # nothing here waits for messages of DBOS
             "max_executor_threads": _CONNECTIONS,
-            "log_level": "CRITICAL",  # until it is open: what fails before is raised, and told here
+            "log_level": "CRITICAL",  # until it is open: what fails before is raised, and reported here
         }
 
     def _close(self) -> None:

@@ -48,7 +48,7 @@ class Engine:
     def __init__(
         self, log: Log, world: AttemptExecutor, errors: list[str] | None = None, *, carries: bool = True
     ) -> None:
-        """`carries`: whether it sees attempts through itself; else the world does, and tells the runs."""
+        """`carries`: whether it carries out attempts to their end; otherwise others do, and inform the runs."""
         self._log = log
         self._world = world
         self._errors = errors
@@ -235,7 +235,7 @@ class Engine:
                     self._complain("a wish", outcome)
 
     async def _try(self, wish: Coroutine[Any, Any, Any], again: Callable[[], None]) -> bool:
-        """Whether it was done; when the hub cannot do it just now, it is tried again after a while."""
+        """Whether it was done; if the hub cannot do it at the moment, it is tried again later."""
         try:
             await wish
         except Unavailable as no:

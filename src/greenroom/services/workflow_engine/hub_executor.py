@@ -195,7 +195,7 @@ def _is_at(found: WorkflowStep | None, step: WorkflowStep) -> bool:
 
 
 def _build_cannot_resume(step: WorkflowStep, error: str) -> Interrupted:
-    """The agent could not go on with its session: the step is as interrupted as it was."""
+    """The agent could not continue its session: the step is still interrupted."""
     return Interrupted(step=step.id, attempt=step.attempt, error=error, agent_run=step.resumed or "", can_resume=False)
 
 

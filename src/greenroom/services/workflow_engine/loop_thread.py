@@ -27,11 +27,11 @@ class LoopThread:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     async def end_tasks(self) -> None:
-        """End all that goes on there."""
+        """Cancel everything that runs there."""
         await self.run(_end_others())
 
     def close(self) -> None:
-        """To be called when nothing goes on there any more."""
+        """To be called when nothing runs there any more."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 

@@ -15,7 +15,7 @@ from greenroom.rules.workflows.queries import load_plan
 
 
 def build_message_reactor(log: Log) -> EventReactor:
-    """Tells waiting steps of messages; a repeat comes to steps that wait no more."""
+    """Delivers messages to waiting steps; a repeat finds no waiting step."""
 
     async def react(record: Recorded) -> None:
         message = log.rows.get(MESSAGES, record.event.message_id)

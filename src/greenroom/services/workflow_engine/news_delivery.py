@@ -13,7 +13,7 @@ Complain = Callable[[str, Exception], None]
 
 
 async def tell_run(log: Log, run_id: str, news: list[News], complain: Complain) -> None:
-    """Tell a run; when that comes upon a bug in the core, the run says so instead of waiting forever."""
+    """Deliver news to a run; if that triggers a bug in the core, the run says so instead of waiting forever."""
     try:
         await log.do(TellRun(by=HUB, run_id=run_id, news=news))
     except (Refused, Unavailable):

@@ -71,7 +71,7 @@ class StepTexts:
             ) from error
 
     def context(self) -> AgentContext:
-        """What the agent is given besides its prompt; what the prompt names already is not told twice."""
+        """What the agent gets besides its prompt, without what the prompt contains already."""
         step, board = self._node.step, self._board
         named = {path[1] for path in self._node.template(step.prompt or "").paths if path[0] == "steps" and path[1:]}
         outputs = None
@@ -100,7 +100,7 @@ class StepTexts:
 
 
 def build_correction_prompt(reason: str, schema: dict[str, Any] | None) -> str:
-    """What an agent is told whose answer does not fit."""
+    """The prompt for an agent whose answer does not match."""
     return (
         f"Your answer cannot be used: {reason}.\nAnswer again, with nothing but JSON that fits this JSON Schema:\n"
         f"{_render_json(schema)}"

@@ -62,7 +62,7 @@ async def raise_ask(
 
 
 def _describe_strangers(names: list[str]) -> str:
-    """A word for who looks at it, lest it wait for people who cannot come."""
+    """A warning for viewers, if the step waits for people who have no credential."""
     if not names:
         return ""
     return (

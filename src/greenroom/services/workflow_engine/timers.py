@@ -18,7 +18,7 @@ class TimerEntry(NamedTuple):
 
 
 class Timers:
-    """What is due next. Entries that are out of date are harmless: whoever is told looks whether they still hold."""
+    """What is due next. Outdated entries are harmless: the receiver checks whether they still hold."""
 
     def __init__(self, now: Callable[[], int], steady: Callable[[], float] = time.monotonic) -> None:
         self._now = now

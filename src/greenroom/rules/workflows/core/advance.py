@@ -19,7 +19,7 @@ def advance(plan: Plan, board: Board, told: news.News, now: int) -> list[Event]:
 
 
 def advance_by(plan: Plan, board: Board, several: Iterable[news.News], now: int) -> list[Event]:
-    """The events that follow from several pieces of news, told one after another."""
+    """The events that follow from several pieces of news, one after another."""
     course = Transition(plan, board, now)
     for told in several:
         _TOLD[type(told)](course, told)

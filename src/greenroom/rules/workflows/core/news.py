@@ -8,7 +8,7 @@ from greenroom.rules.workflows.model import RunVerdict, WorkflowUsage
 
 
 class News(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that a run has to be told."""
+    """Something that happened outside and that a run must process."""
 
 
 class Begin(News, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ class Interrupted(News, frozen=True, kw_only=True):
     spent: WorkflowUsage = WorkflowUsage()
     can_resume: bool = True
     is_unbegun: bool = False
-    """Whether the agent was told nothing yet, so that beginning again does nothing twice."""
+    """Whether the agent had received nothing yet, so that starting again does nothing twice."""
 
 
 class Mend(News, frozen=True, kw_only=True):
@@ -87,7 +87,7 @@ class Answered(News, frozen=True, kw_only=True):
 
 
 class AskAgain(News, frozen=True, kw_only=True):
-    """What people were asked leave for has been changed."""
+    """What people were asked to approve has changed."""
 
     step: str
 
@@ -99,7 +99,7 @@ class PauseRequested(News, frozen=True, kw_only=True):
 
 
 class ResumeRequested(News, frozen=True, kw_only=True):
-    """Go on."""
+    """Resume."""
 
 
 class StopRequested(News, frozen=True, kw_only=True):
@@ -108,7 +108,7 @@ class StopRequested(News, frozen=True, kw_only=True):
     verdict: RunVerdict = "cancelled"
     error: str | None = None
     cascade: bool = False
-    """Whether the runs below it are told so too; else each is ended for itself."""
+    """Whether the runs below it get the news too; otherwise each is ended by itself."""
     rollback: bool = False
     """Whether what was completed is taken back first."""
 

@@ -12,7 +12,7 @@ from greenroom.rules.workflows.definition import Kind, Step, WorkflowDefinition
 _NAMES = ("inputs", "vars", "steps", "run", "input", "index", "round", "output")
 _KEPT = 256
 Value = Expression | Any
-"""What stands in a mapping: an expression, or the value itself."""
+"""A value in a mapping: an expression, or the value itself."""
 
 
 @dataclass(frozen=True)

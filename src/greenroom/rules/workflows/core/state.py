@@ -76,7 +76,7 @@ def _wait_ended(board: Board, event: e.WorkflowWaitEnded, at: int) -> None:
 def _file_attempt(
     board: Board, step: WorkflowStep, status: AttemptStatus, at: int, error: str | None, event: Any = None
 ) -> None:
-    """An attempt is over while its step goes on: it gets a row of its own."""
+    """An attempt is over while its step continues: it gets a row of its own."""
     board.put_attempt(
         WorkflowAttempt(
             run_id=step.run_id,

@@ -50,7 +50,7 @@ def set_values(course: Transition, news: Work) -> None:
 
 
 def _look_at_budget(course: Transition, spent: WorkflowUsage) -> None:
-    """A run that goes beyond what it may use is paused, once: whoever resumes it lets it go on."""
+    """A run that exceeds a limit is paused, once: whoever resumes it lets it continue."""
     limits, before = course.plan.definition.limits, course.run.spent
     after = before + spent
     reason = None

@@ -78,7 +78,7 @@ def _find_extras(step: Step) -> list[str]:
 
 
 def get_state_mark(state: str | None) -> str:
-    """A sign for a status, so that colour is not all that tells it."""
+    """A sign for a status, so that the status is visible without colours."""
     return _MARKS.get(state or "", "")
 
 

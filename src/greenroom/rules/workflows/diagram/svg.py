@@ -42,7 +42,7 @@ _MARKS = {
     "skipped": "M1 1 L5 5 L1 9 M6 1 L10 5 L6 9",
     "cancelled": "M1 1 H9 V9 H1 Z",
 }
-"""Shapes, so that colour is not all that tells a status."""
+"""Shapes, so that a status is visible without colours."""
 _TIPS = "".join(
     f'<marker id="{name}" viewBox="0 0 10 10" refX="8.5" refY="5" markerWidth="8" markerHeight="8" orient="auto">'
     f'<path class="{name}" d="M0 1 L9 5 L0 9 z"/></marker>'

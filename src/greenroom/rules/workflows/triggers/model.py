@@ -71,7 +71,7 @@ class FireTrigger(Command, frozen=True, kw_only=True):
     trigger_id: str
     occurrence: str
     at: int
-    """A time of it that stays the same however often it is told: the run's id begins with it."""
+    """A time of the firing that stays the same when it is repeated: the run's id begins with it."""
     facts: dict[str, Any]
     """What the trigger's expressions see, besides its kind."""
     nonce: str | None = None

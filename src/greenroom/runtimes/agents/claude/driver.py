@@ -58,7 +58,7 @@ class ClaudeDriver:
 async def _load_earlier_usage(session: ClaudeSession) -> None:
     """Learn what the session has used so far, which its results will count again."""
     before = None
-    with contextlib.suppress(ValueError):  # an older version does not tell
+    with contextlib.suppress(ValueError):  # an older version does not report it
         used = (await session.control("get_usage")).get("session")
         before = read_totals(used.get("model_usage"), used.get("total_cost_usd")) if isinstance(used, dict) else None
     session.account.resume_from(before)

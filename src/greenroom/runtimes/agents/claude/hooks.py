@@ -41,7 +41,7 @@ def build_hook_settings(folder: Path) -> Json:
 
 
 class HookListener:
-    """Hears the hooks of one session, and answers those that wait."""
+    """Receives the hooks of one session, and answers those that wait."""
 
     def __init__(self, folder: Path, heard: Callable[[str, str, Json], None]) -> None:
         self._folder = folder

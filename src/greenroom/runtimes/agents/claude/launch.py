@@ -15,7 +15,7 @@ from greenroom.runtimes.contract import SessionOptions
 from greenroom.runtimes.programs import need_command
 
 HOOKS = "hooks"
-"""The folder in which its hooks tell what the terminal program does."""
+"""The folder in which its hooks report what the terminal program does."""
 
 
 class ClaudeLaunch(msgspec.Struct, frozen=True, kw_only=True):

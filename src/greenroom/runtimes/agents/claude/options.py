@@ -12,4 +12,4 @@ class ClaudeOptions(DriverOptions, frozen=True, kw_only=True):
         "default"
     )
     attach: bool = False
-    """Run Claude Code's own terminal program, so that people can sit at it."""
+    """Run Claude Code's own terminal program, so that people can attach to it."""

@@ -69,9 +69,9 @@ class ClaudeSession:
         self._turn: ClaudeTurn | None = None
         self._asked: dict[str, ClaudeRequest] = {}
         self._resets_at: int | None = None
-        """When the account can be used again; None while it can be. It is told once, and not with each refusal."""
+        """When the account can be used again; None while it can be. Reported once, and not with each refusal."""
         self._tells_progress = False
-        """Whether it tells when it takes a message up. Without that nothing can be said into a running turn."""
+        """Whether it reports when it reads a message. Without that, nothing can be sent into a running turn."""
         self._line = JsonLines(process, self._handle_message, self._ears)
 
     async def initialize(self) -> Json:
@@ -197,7 +197,7 @@ class ClaudeSession:
             return
         self._turn.waiting.discard(message_id)
         if state == "started" and self._turn.is_cancelled:
-            # It was interrupted before it took this up, and would go on with it.
+            # It was interrupted before it read this, and would continue with it.
             self._line.do(self._interrupt())
 
     def _handle_result(self, result: Json) -> None:

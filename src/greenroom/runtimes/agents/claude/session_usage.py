@@ -43,7 +43,7 @@ class SessionUsage:
         self._call_input = 0
 
     def resume_from(self, before: UsageTotals | None) -> None:
-        """The session was resumed, and has used this before; None if nobody can tell."""
+        """The session was resumed, and used this before; None if nobody knows."""
         self._before = before
 
     def count(self, event: Json) -> Usage | None:
@@ -69,7 +69,7 @@ class SessionUsage:
             model = max(share, key=lambda name: share[name][1], default=None)
             used = [*share.values(), (0, 0)]
             cost_usd = round(max(0.0, now.cost_usd - self._before.cost_usd), 9)
-            # The totals leave out a call that was cut off, of which the beginning was told.
+            # The totals leave out a call that was cut off, of which the beginning was reported.
             heard = (self._input, self._output) if result.get("is_error") else (0, 0)
             total = max(heard[0], sum(i for i, _ in used)), max(heard[1], sum(o for _, o in used))
             usage = Usage(*total, cost_usd, model or self._model)

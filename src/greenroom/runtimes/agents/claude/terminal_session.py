@@ -71,7 +71,7 @@ class ClaudeTerminalSession(PtySession):
         """How often to erase until all that was put in is gone, and what a stopped turn has left in the input."""
         self._asked: dict[str, Json] = {}
         self._stops_with: Counter[str] = Counter()
-        """How often this turn has stopped with each answer: it goes on after a stop at which helpers still worked."""
+        """How often this turn has stopped with each answer: it continues after a stop at which helpers still worked."""
         self._calls: dict[str, Json] = {}
         """Calls that are not over, for a question does not name the one that it is about."""
         self._free = asyncio.Event()

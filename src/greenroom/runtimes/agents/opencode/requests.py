@@ -55,7 +55,7 @@ def read_permission(translator: OpencodeTranslator, properties: Json) -> tuple[O
     tool = translator.name_tool(call) or permitted
     if tool == permitted and "_" in tool:  # its own tools of such names are permitted by others, such as `edit`
         tool = name_unknown_tool(tool)
-    # The call's arguments may not be told yet; what is asked is known in any case.
+    # The call's arguments may not be known yet; what is asked is known in any case.
     given = translator.get_input(call) or metadata or {"patterns": properties.get("patterns")}
     title = ", ".join(str(one) for one in properties.get("patterns") or []) or tool
     permission = new_id("prm")

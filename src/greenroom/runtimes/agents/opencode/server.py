@@ -73,7 +73,7 @@ class OpencodeServer:
     async def _stream(self) -> AsyncIterator[bytes]:
         timeout = httpx2.Timeout(_LIMIT_S, read=None)
         buffer = bytearray()
-        with contextlib.suppress(httpx2.TransportError):  # the process's end tells it
+        with contextlib.suppress(httpx2.TransportError):  # the process's end shows it
             async with self._http.stream("GET", "/event", timeout=timeout) as answer:
                 async for piece in answer.aiter_bytes():
                     buffer += piece

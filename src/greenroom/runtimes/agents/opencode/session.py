@@ -90,7 +90,7 @@ class OpencodeSession:
         turn = self._turn = OpencodeTurn([make_message_id()])
         self._translator.begin()
         try:
-            if not self._has_title:  # else OpenCode has the model make one, and tells nobody what that has used
+            if not self._has_title:  # else OpenCode has the model make one, and reports to nobody what that used
                 await self._server.request("PATCH", f"/session/{self._id}", {"title": _build_title(text)})
                 self._has_title = True
             await self._say(turn.messages[0], text)
@@ -241,7 +241,7 @@ class OpencodeSession:
                 self._end_if_over()
 
     def _end_if_over(self) -> None:
-        """OpenCode tells more than once that it idles: it is true when the last answer is complete."""
+        """OpenCode reports more than once that it idles: it is true when the last answer is complete."""
         turn = self._turn
         if turn is None or not turn.is_idle or self._aborting:
             return

@@ -53,7 +53,7 @@ class OpencodeTranslator:
         self._finished = set()
 
     def translate(self, kind: str, properties: Json) -> list[Heard]:
-        """What an event of this session tells."""
+        """The facts in an event of this session."""
         match kind, properties:
             case "message.updated", {"info": {"role": "assistant", "id": str(id)} as info}:
                 return self._translate_message(id, info)
@@ -66,7 +66,7 @@ class OpencodeTranslator:
         return []
 
     def translate_helper(self, kind: str, properties: Json) -> list[Heard]:
-        """What an event of another session tells: if this one has started it, what it uses is used here."""
+        """The facts in an event of another session: if this one started it, its usage counts here."""
         match kind, properties:
             case "session.created", {"info": {"id": str(id), "parentID": str(parent)}}:
                 if parent == self.session or parent in self._helpers:
@@ -92,14 +92,14 @@ class OpencodeTranslator:
         return state.get("input") if isinstance(state, dict) else None
 
     def start_call(self, call: str, tool: str, title: str, given: Any) -> list[Heard]:
-        """A call has begun, unless that was told before."""
+        """A call has started, unless that was reported before."""
         if call in self._started:
             return []
         self._started.add(call)
         return [CallStarted(call=call, tool=tool, title=title, input=given)]
 
     def finish_calls(self) -> list[Heard]:
-        """The turn is over: calls of which no end was told have ended with it."""
+        """The turn is over: calls whose end was not reported ended with it."""
         left = sorted(self._started - self._finished)
         self._finished |= set(left)
         return [CallFinished(call=call, ok=False) for call in left]
@@ -107,7 +107,7 @@ class OpencodeTranslator:
     def _translate_message(self, id: str, info: Json) -> list[Heard]:
         answer = self.answers[id] = _read_answer(info)
         if answer.is_complete and answer.output and answer.error is None:
-            self.error = None  # it went on: what it could not read any more it has summed up
+            self.error = None  # it continued: it has summarized what it could no longer read
         return self._translate_usage(answer)
 
     def _translate_usage(self, answer: AssistantMessage) -> list[Heard]:

@@ -82,9 +82,9 @@ class AcpSession:
         self._watching = asyncio.create_task(self._watch(), name=f"acp agent {process.pid}")
 
     async def wait_for_replay(self) -> None:
-        """Wait until the agent has told all of a session's history: then it answers, and has said nothing before.
+        """Wait until the agent has sent all of a session's history: it answers several requests without an update before.
 
-        It is asked for a method that no agent has.
+        The request is for a method that no agent has.
         """
         is_quiet = 0
         while is_quiet < _QUIET_ANSWERS:
@@ -102,7 +102,7 @@ class AcpSession:
         is_resumed: bool,
         record: SessionRecord | None,
     ) -> None:
-        """The agent is ready; what it told so far, such as a replay of its history, is not for the reader."""
+        """The agent is ready; what it sent so far, such as a replay of its history, is not for the reader."""
         self._session = session
         self._record = record
         self._preface = preface
@@ -152,7 +152,7 @@ class AcpSession:
             result = {"outcome": {"outcome": "selected", "optionId": option}} if option else _WITHDRAWN
             if decision == "deny" and self._turn is not None:
                 self._turn.refused = [*self._turn.refused, (asked.title, text)]
-        with contextlib.suppress(ConnectionError):  # Died tells it
+        with contextlib.suppress(ConnectionError):  # Died reports it
             await self.link.answer(asked.request, result)
 
     async def cancel(self) -> None:
@@ -161,7 +161,7 @@ class AcpSession:
         self._turn.is_cancelled = True
         waiting, self._asked = self._asked, {}
         self._ears.put(*(PermissionWithdrawn(permission) for permission in waiting))
-        with contextlib.suppress(ConnectionError):  # Died tells it
+        with contextlib.suppress(ConnectionError):  # Died reports it
             await self.link.notify("session/cancel", {"sessionId": self._session})
             for asked in waiting.values():
                 await self.link.answer(asked.request, {"action": "cancel"} if asked.is_form else _WITHDRAWN)
@@ -189,7 +189,7 @@ class AcpSession:
         except AcpFailed as error:
             end = self._judge(turn, read_turn_failure(str(error), error.data))
         except ConnectionError:
-            return  # Died tells it
+            return  # Died reports it
         turn.open_prompts -= 1
         if turn.open_prompts:
             return
@@ -207,7 +207,7 @@ class AcpSession:
         return end
 
     def _build_followup(self, turn: AcpTurn, end: TurnEnded) -> str:
-        """What the model has yet to hear of refused calls: that it should go on, or the words of whoever refused."""
+        """What the model has yet to learn about refused calls: that it should continue, or a person's text."""
         refused, turn.refused = turn.refused, []
         stopped = self._manifest.refusal_ends_turn
         if turn.is_cancelled or end.reason not in ("done", "cancelled"):
@@ -258,7 +258,7 @@ class AcpSession:
                 self._do(self.link.refuse(request, METHOD_NOT_FOUND, "Method not found"))
 
     def _find_new_usage(self, update: Json) -> list[Heard]:
-        """What the turn has used, if the agent has told or written down that it is more than it was."""
+        """What the turn has used, if the agent has reported or recorded more than before."""
         if self._turn is None:
             return []
         used = self._record.count_used() if self._record is not None else self._meter.count_call(update)

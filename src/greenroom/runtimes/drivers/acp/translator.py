@@ -24,7 +24,7 @@ _TITLE = 100
 
 
 class AcpToolCall:
-    """A tool call, as far as the agent has told of it."""
+    """A tool call, as far as the agent has reported it."""
 
     def __init__(self, id: str, hub: str = HUB) -> None:
         self.id = id
@@ -59,7 +59,7 @@ class AcpToolCall:
 
     @property
     def arguments(self) -> Any:
-        """What will run; some agents tell it only in the words for people."""
+        """What will run; some agents send it only in the words for people."""
         if self.input is not None:
             return self.input
         return {"title": self.title, "content": self.content} if self.content else {"title": self.title}
@@ -88,7 +88,7 @@ class AcpTranslator:
         self._calls = {id: call for id, call in self._calls.items() if not call.is_finished}
 
     def translate_update(self, update: Json) -> list[Heard]:
-        """What a session/update tells."""
+        """The facts in a session/update."""
         match update.get("sessionUpdate"):
             case "agent_message_chunk":
                 return self._translate_text(update)
@@ -141,7 +141,7 @@ class AcpTranslator:
         return call.tool
 
     def finish_calls(self) -> list[Heard]:
-        """The turn is over: calls of which no end was told, such as refused ones, have ended with it."""
+        """The turn is over: calls whose end was not reported, such as refused ones, ended with it."""
         left = [call for call in self._calls.values() if call.is_started and not call.is_finished]
         for call in left:
             call.is_finished = True
@@ -175,7 +175,7 @@ class AcpTranslator:
         return [CallStarted(call=call.id, tool=call.tool, title=call.title, input=call.input)]
 
     def _learn(self, told: Json) -> AcpToolCall:
-        """Add what a message tells of a call to what is known of it."""
+        """Add what a message says about a call to what is known of it."""
         id = str(told.get("toolCallId") or "")
         call = self._calls.get(id)
         if call is None:

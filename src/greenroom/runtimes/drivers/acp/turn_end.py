@@ -35,7 +35,7 @@ class TokenCount(msgspec.Struct, frozen=True):
         return TokenCount(self.input + other.input, self.output + other.output, other.model if same else None)
 
     def __or__(self, other: "TokenCount") -> "TokenCount":
-        """Of two accounts of the same, whichever tells more."""
+        """Of two accounts of the same, the one that says more."""
         return TokenCount(max(self.input, other.input), max(self.output, other.output), other.model or self.model)
 
     def __sub__(self, other: "TokenCount") -> "TokenCount":
@@ -52,7 +52,7 @@ def read_turn_end(answer: Json) -> TurnEnded:
 
 
 def read_turn_failure(words: str, data: Any) -> TurnEnded:
-    """What an error in place of an answer says. ACP has no word for a used up account: our own agents tell it so."""
+    """What an error in place of an answer says. ACP has no code for an account at its limit; our agents use this."""
     told = _part(data, "greenroom").get("resets_at") if isinstance(data, dict) else None
     if isinstance(told, int):
         return TurnEnded(reason="quota", error=words, resets_at=told)
@@ -72,7 +72,7 @@ class TokenMeter:
         self.turn = None
 
     def count(self, answer: Json) -> None:
-        """Add what the answer to a prompt tells, if it tells anything."""
+        """Add what the answer to a prompt reports, if it reports anything."""
         found = _count_by_model(answer)
         if found is None:
             found = _count_usage(answer)
@@ -81,7 +81,7 @@ class TokenMeter:
         self._add(found)
 
     def count_call(self, update: Json) -> TokenCount | None:
-        """Add what an update tells of a model call, for agents that tell it so; what the turn has used up to then."""
+        """Add what an update reports of a model call, for agents that do so; the usage of the turn up to then."""
         if self._counts != "each_call":
             return None
         self._add(_count_usage(_part(update, "_meta")))

@@ -56,7 +56,7 @@ class PtySession:
     async def decide(
         self, permission: str, decision: Decision, *, text: str = "", arguments: dict[str, Any] | None = None
     ) -> None:
-        return None  # what such a program asks, it asks whoever sits at its terminal
+        return None  # such a program asks the person at its terminal
 
     async def finish(self) -> None:
         """The agent has said through the hub that it is done."""
