@@ -82,7 +82,7 @@ class AcpSession:
         self._watching = asyncio.create_task(self._watch(), name=f"acp agent {process.pid}")
 
     async def wait_for_replay(self) -> None:
-        """Wait until the agent has sent all of a session's history: it answers several requests without an update before.
+        """Wait until the agent has sent all of a session's history: several answers come without an update between.
 
         The request is for a method that no agent has.
         """
