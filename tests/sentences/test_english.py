@@ -33,3 +33,13 @@ def test_a_struct_without_words_is_not_copied() -> None:
 def test_the_sentences_of_a_struct_are_found_by_the_names_of_its_fields() -> None:
     assert find_sentences(Step(error=SAID, first=Step(error=SAID))) == {"error": SAID, "first.error": SAID}
     assert find_sentences(Step(error="an agent's words")) == {}
+
+
+class Problem(msgspec.Struct):
+    message: Words
+    sentences: dict[str, Sentence] = {}
+
+
+def test_a_struct_with_a_place_for_sentences_gets_them_beside_its_english() -> None:
+    got = render_english(Problem(SAID))
+    assert (got.message, got.sentences) == (ENGLISH, {"message": SAID})

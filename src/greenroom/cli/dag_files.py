@@ -103,7 +103,10 @@ def _find_unknown_models(
 
 def _describe_problem(problem: "Problem") -> dict[str, Any]:
     keys = ("code", "file", "line", "column", "step", "message", "remedy", "text")
-    return {key: getattr(problem, key) for key in keys}
+    from greenroom.sentences.english import render_english
+
+    told = render_english(problem)
+    return {key: getattr(told, key) for key in keys}
 
 
 def _get_client(args: argparse.Namespace) -> HubClient | None:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from greenroom.expressions.errors import ExpressionFailed
 from greenroom.expressions.syntax_tree import COMPREHENSION, CONSTANT, LIST, STRUCT, Path, SyntaxNode, get_path
+from greenroom.sentences import build_sentence
 
 MAX_BYTES = 4_000_000
 MAX_VALUES = 50_000
@@ -46,21 +47,21 @@ def measure(value: Any) -> Extent:
             if isinstance(each, str):
                 size += len(each)
                 if "\0" in each:
-                    raise ExpressionFailed("a text among its values holds a NUL character")
+                    raise ExpressionFailed(build_sentence("expression.nul_text"))
             elif isinstance(each, dict):
                 keys = "".join(each)
                 size += len(keys)
                 following += each.values()
                 if "\0" in keys:
-                    raise ExpressionFailed("a key among its values holds a NUL character")
+                    raise ExpressionFailed(build_sentence("expression.nul_key"))
             elif isinstance(each, list):
                 following += each
         if size > MAX_BYTES or count > MAX_VALUES:
-            raise ExpressionFailed("its values are too large; name smaller parts of them")
+            raise ExpressionFailed(build_sentence("expression.values_too_large"))
         if not following:
             return Extent(size + WORD * count, len(value) if isinstance(value, dict | list) else 0, count)
         level = following
-    raise ExpressionFailed(f"its values are nested more than {MAX_DEPTH} deep")
+    raise ExpressionFailed(build_sentence("expression.values_too_deep", limit=MAX_DEPTH))
 
 
 def can_grow(node: SyntaxNode) -> bool:
@@ -72,9 +73,9 @@ def check_cost(node: SyntaxNode, values: Mapping[str, Any]) -> None:
     """Refuse an expression that could cost too much over these values."""
     found = _CostBounds(values).measure_extent(node, {})
     if found.size > MAX_BYTES:
-        raise ExpressionFailed(f"its answer could be larger than {MAX_BYTES // 1_000_000} MB")
+        raise ExpressionFailed(build_sentence("expression.answer_too_large", limit_mb=MAX_BYTES // 1_000_000))
     if found.copies > MAX_COPIES:
-        raise ExpressionFailed("its map and filter go over too many items; about 1,000 are possible")
+        raise ExpressionFailed(build_sentence("expression.map_too_large"))
 
 
 class _CostBounds:

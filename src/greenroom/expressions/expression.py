@@ -17,6 +17,7 @@ from greenroom.expressions.errors import BadExpression, ExpressionFailed
 from greenroom.expressions.mixed_kinds import check_mixed_kinds
 from greenroom.expressions.syntax_errors import explain_syntax
 from greenroom.expressions.syntax_tree import CALL, Path, SyntaxNode, find_paths, get_plain_path, read_tree
+from greenroom.sentences import Sentence, Words, build_sentence
 
 Names = Mapping[str, Collection[str] | None] | Collection[str]
 """What an expression may name. A mapping may also say which members a name has; None leaves them open."""
@@ -57,7 +58,8 @@ class Expression:
         """The answer as a plain JSON value. Of the values only those that are named are looked at."""
         missing = self.names - values.keys()
         if missing:
-            raise ExpressionFailed(f"{self.text}: there is no value for '{min(missing)}' here")
+            no_value = build_sentence("expression.no_value", name=min(missing))
+            raise ExpressionFailed(no_value).add_expression(self.text)
         if self._plain_path is not None:
             return self._look_up(values, self._plain_path)
         needed = {name: _trim(values[name], wanted) for name, wanted in self._wanted.items()}
@@ -73,9 +75,9 @@ class Expression:
                 raise ExpressionFailed(self._explain(str(answer), values))
             return _convert_to_json(answer)
         except ExpressionFailed as failed:
-            raise ExpressionFailed(f"{self.text}: {failed.message}") from None
+            raise failed.add_expression(self.text) from None
         except (RuntimeError, RecursionError, ValueError, TypeError) as error:
-            raise ExpressionFailed(f"{self.text}: {self._explain(str(error), values)}") from None
+            raise ExpressionFailed(self._explain(str(error), values)).add_expression(self.text) from None
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         """The answer of a condition; anything but true or false is a failure, and so is a truth by mixed kinds."""
@@ -84,22 +86,23 @@ class Expression:
             try:
                 check_mixed_kinds(self._tree, values)
             except ExpressionFailed as failed:
-                raise ExpressionFailed(f"{self.text}: {failed.message}") from None
+                raise failed.add_expression(self.text) from None
         if not isinstance(answer, bool):
-            raise ExpressionFailed(f"{self.text}: a condition is true or false, and this is {str(answer)[:60]!r}")
+            wrong = build_sentence("expression.not_a_truth", value=repr(str(answer)[:60]))
+            raise ExpressionFailed(wrong).add_expression(self.text)
         return answer
 
     def _look_up(self, values: Any, path: Path) -> Any:
         """The value at a path. The engine is spared, which would copy it."""
         for at, name in enumerate(path):
             if not isinstance(values, Mapping):
-                raise ExpressionFailed(f"{self.text}: {_explain_no_fields(path[:at], values, name)}")
+                raise ExpressionFailed(_explain_no_fields(path[:at], values, name)).add_expression(self.text)
             if name not in values:
-                raise ExpressionFailed(f"{self.text}: {_explain_failure(f'Key not found in map : {name}')}")
+                raise ExpressionFailed(build_sentence("expression.missing_key", name=name)).add_expression(self.text)
             values = values[name]
         return values
 
-    def _explain(self, said: str, values: Mapping[str, Any]) -> str:
+    def _explain(self, said: str, values: Mapping[str, Any]) -> Words:
         """Why there is no answer; where a field is looked for in what has none, which of its names that is."""
         for path in sorted(self.paths) if "SELECT" in said else ():
             found: Any = values
@@ -119,14 +122,14 @@ def compile_expression(text: str, names: Names, *, condition: bool = False) -> E
     """Compile one expression; what it must not name, and what cannot be a `condition`, is found here."""
     members = names if isinstance(names, Mapping) else dict.fromkeys(names)
     if len(text) > MAX_TEXT:
-        raise BadExpression(f"it is {len(text)} characters long; at most {MAX_TEXT} are allowed")
+        raise BadExpression(build_sentence("expression.too_long", length=len(text), limit=MAX_TEXT))
     if not text.strip():
-        raise BadExpression("it is empty; write an expression such as inputs.count > 3")
+        raise BadExpression(build_sentence("expression.empty"), build_sentence("expression.write_one"))
     expression = _compile_cached(text, frozenset(members))
     for path in expression.paths:
         _check_member(text, path, members)
     if condition and expression._compiled.return_type() not in (cel.Type.BOOL, cel.Type.DYN):
-        raise BadExpression("a condition is true or false; compare it with something, such as == or >")
+        raise BadExpression(build_sentence("expression.no_condition"), build_sentence("expression.compare"))
     return expression
 
 
@@ -139,7 +142,7 @@ def _compile_cached(text: str, names: frozenset[str]) -> Expression:
         raise _explain_compile(text, str(error), names) from None
     unwanted = _find_call(tree, _NOT_OFFERED)
     if unwanted:
-        raise BadExpression(f"the function '{unwanted}' is not offered here; join texts with +")
+        raise BadExpression(build_sentence("expression.not_offered", name=unwanted), build_sentence("expression.join"))
     return Expression(text, compiled, tree, frozenset(path for path in find_paths(tree) if path[0] in names))
 
 
@@ -159,16 +162,17 @@ def _check_member(text: str, path: Path, members: Mapping[str, Collection[str] |
     if known is None or len(path) < 2 or path[1] in known:
         return
     name = ".".join(path[:2])
-    raise BadExpression(
-        f"'{name}' is not known; {_suggest_remedy(path[1], known, path[0] + '.')}", text.find(path[1]) + 1
-    )
+    remedy = _suggest_remedy(path[1], known, path[0] + ".")
+    raise BadExpression(build_sentence("expression.unknown_name", name=name), remedy, text.find(path[1]) + 1)
 
 
-def _suggest_remedy(wrong: str, known: Collection[str], prefix: str = "") -> str:
+def _suggest_remedy(wrong: str, known: Collection[str], prefix: str = "") -> Sentence:
     near = difflib.get_close_matches(wrong, known, 1)
     if near:
-        return f"did you mean '{prefix}{near[0]}'?"
-    return f"there is {', '.join(prefix + name for name in sorted(known)[:12])}" if known else "there is none"
+        return build_sentence("suggestion.near", near=prefix + near[0])
+    if not known:
+        return build_sentence("suggestion.none")
+    return build_sentence("suggestion.few", names=[prefix + name for name in sorted(known)[:12]])
 
 
 def _explain_compile(text: str, said: str, names: frozenset[str]) -> BadExpression:
@@ -176,44 +180,55 @@ def _explain_compile(text: str, said: str, names: frozenset[str]) -> BadExpressi
     for word, sign in _WORDS.items():
         found = re.search(rf"""(?<![\w."']){word}(?![\w"'])""", text)
         if found and "Syntax error" in said:
-            return BadExpression(f"'{word}' is written {sign} here", found.start() + 1)
+            other = build_sentence("expression.other_sign", word=word, sign=sign)
+            return BadExpression(other, column=found.start() + 1)
     if "recursion" in said:
-        return BadExpression("it is nested too deep; split it, for instance over several steps")
+        return BadExpression(build_sentence("expression.too_deep"), build_sentence("expression.split"))
     place = _PLACE.search(said)
     column = max(0, int(place[2])) if place else 0
     undeclared = _UNDECLARED.search(said)
     if undeclared:
-        name = undeclared[1].split(".")[0]
-        dashed = re.search(rf"(\w+)\.(\w[\w-]*-{re.escape(name)}[\w-]*)", text)
-        if dashed:
-            return BadExpression(f'a name with a dash is written {dashed[1]}["{dashed[2]}"]', dashed.start() + 1)
-        if re.search(rf"(?<![\w.]){re.escape(name)}\s*\(", text):
-            if name in _FUNCTIONS:
-                return BadExpression(f"'{name}' does not take these values; give it one", column)
-            return BadExpression(f"there is no function '{name}'; {_suggest_remedy(name, _FUNCTIONS)}", column)
-        return BadExpression(f"'{name}' is not known; {_suggest_remedy(name, names)}", column)
-    words = place[3] if place else said
-    return BadExpression(explain_syntax(words), column)
+        return _explain_undeclared(text, undeclared[1].split(".")[0], names, column)
+    return BadExpression(*explain_syntax(place[3] if place else said), column)
 
 
-def _explain_no_fields(path: Path, value: Any, name: str) -> str:
-    kind = next((told for of, told in _KINDS if isinstance(value, of)), "null")
-    return f"{'.'.join(path)} is {kind}, and has no '{name}'"
+def _explain_undeclared(text: str, name: str, names: frozenset[str], column: int) -> BadExpression:
+    dashed = re.search(rf"(\w+)\.(\w[\w-]*-{re.escape(name)}[\w-]*)", text)
+    if dashed:
+        written = build_sentence("expression.dash", first=dashed[1], name=dashed[2])
+        return BadExpression(written, column=dashed.start() + 1)
+    if not re.search(rf"(?<![\w.]){re.escape(name)}\s*\(", text):
+        unknown = build_sentence("expression.unknown_name", name=name)
+        return BadExpression(unknown, _suggest_remedy(name, names), column)
+    if name in _FUNCTIONS:
+        wrong = build_sentence("expression.wrong_values", name=name)
+        return BadExpression(wrong, build_sentence("expression.give_one"), column)
+    return BadExpression(build_sentence("expression.no_function", name=name), _suggest_remedy(name, _FUNCTIONS), column)
 
 
-_KINDS = ((str, "a text"), (bool, "true or false"), (int | float, "a number"), (list, "a list"))
+def _explain_no_fields(path: Path, value: Any, name: str) -> Sentence:
+    kind = next((key for of, key in _KINDS if isinstance(value, of)), "expression.kind.null")
+    return build_sentence("expression.no_fields", path=".".join(path), kind=build_sentence(kind), name=name)
 
 
-def _explain_failure(said: str) -> str:
+_KINDS = (
+    (str, "expression.kind.text"),
+    (bool, "expression.kind.bool"),
+    (int | float, "expression.kind.number"),
+    (list, "expression.kind.list"),
+)
+
+
+def _explain_failure(said: str) -> Words:
     said = re.sub(r"^[A-Z_]+: ", "", said).removesuffix(" [INTERNAL]")
     missing = re.match(r'Key not found in map : "?([^"]*)', said)
     if missing:
-        return f"there is no '{missing[1]}'; ask first with has(...)"
+        return build_sentence("expression.missing_key", name=missing[1])
     if "No matching overload" in said:
         kinds = said.partition(" : ")[2]
-        return f"its values are of kinds that do not go together ({kinds}); convert with int(), double() or string()"
+        return build_sentence("expression.kinds_apart", kinds=kinds)
     if "Iteration budget" in said:
-        return "it goes over too many items"
+        return build_sentence("expression.too_many_items")
     return said[:300]
 
 
@@ -241,13 +256,13 @@ def _convert_to_json(value: Any) -> Any:
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ExpressionFailed("its answer is not a finite number")
+            raise ExpressionFailed(build_sentence("expression.not_finite"))
         return value
     if isinstance(value, list):
         return [_convert_to_json(item) for item in value]
     if isinstance(value, dict):
         if not all(isinstance(key, str) for key in value):
-            raise ExpressionFailed("the keys of its answer must be texts")
+            raise ExpressionFailed(build_sentence("expression.keys_no_text"))
         return {key: _convert_to_json(item) for key, item in value.items()}
     if isinstance(value, datetime.datetime):
         return value.isoformat().replace("+00:00", "Z")
@@ -255,4 +270,4 @@ def _convert_to_json(value: Any) -> Any:
         return value.total_seconds()
     if isinstance(value, bytes | bytearray):
         return base64.b64encode(value).decode()
-    raise ExpressionFailed("its answer is not a plain value")
+    raise ExpressionFailed(build_sentence("expression.not_plain"))

@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from cel_expr_python import cel  # type: ignore[import-untyped]
 from cel_expr_python.ext import ext_strings  # type: ignore[import-untyped]
 
+from greenroom.sentences import Words, build_sentence, join_with_and
+
 _TYPES = {
     "string": cel.Type.STRING,
     "integer": cel.Type.INT,
@@ -16,12 +18,12 @@ _TYPES = {
 }
 KINDS = frozenset(_TYPES)
 _WORDS = {
-    "string": "a text",
-    "int": "a whole number",
-    "bool": "true or false",
-    "list": "a list",
-    "map": "an object",
-    "dyn": "any value",
+    "string": "expression.kind.text",
+    "int": "expression.kind.integer",
+    "bool": "expression.kind.bool",
+    "list": "expression.kind.list",
+    "map": "expression.kind.map",
+    "dyn": "expression.kind.any",
 }
 _OVERLOAD = re.compile(r"no matching overload for '([^']*)' applied to '\((.*)\)'")
 _SELECT = re.compile(r"expression of type '([^']*)' cannot be the operand of a select")
@@ -29,7 +31,7 @@ _INSIDE = re.compile(r"\([^()]*\)|<.*>")
 """What a list or an object holds."""
 
 
-def check_kinds(text: str, names: Collection[str], kinds: Mapping[str, str], wanted: str = "") -> str:
+def check_kinds(text: str, names: Collection[str], kinds: Mapping[str, str], wanted: str = "") -> Words:
     """What is wrong with an expression that can be compiled, over values of these kinds (`inputs.n`: `integer`).
 
     `wanted` is the kind that its answer must be of, if it matters. Nothing is said where the answer may be right.
@@ -40,8 +42,10 @@ def check_kinds(text: str, names: Collection[str], kinds: Mapping[str, str], wan
         found = _make_environment(frozenset(names), frozenset(kinds.items())).compile(text).return_type().name()
     except RuntimeError as error:
         return _explain(str(error))
-    given, must = _describe_kind(found), _describe_kind(_TYPES[wanted].name()) if wanted else ""
-    return f"it gives {given}, and must give {must}" if must and given not in (must, _WORDS["dyn"]) else ""
+    given, must = _get_plain_kind(found), _get_plain_kind(_TYPES[wanted].name()) if wanted else ""
+    if not must or given in (must, "dyn"):
+        return ""
+    return build_sentence("expression.gives", given=_describe_kind(given), must=_describe_kind(must))
 
 
 @functools.lru_cache(maxsize=64)
@@ -50,10 +54,10 @@ def _make_environment(names: frozenset[str], kinds: frozenset[tuple[str, str]]) 
     return cel.NewEnv(variables=variables, extensions=[ext_strings.ExtStrings()])
 
 
-def _explain(said: str) -> str:
+def _explain(said: str) -> Words:
     selected = _SELECT.search(said)
     if selected:
-        return f"{_describe_kind(selected[1])} has no fields"
+        return build_sentence("expression.fieldless", kind=_describe_kind(_get_plain_kind(selected[1])))
     found = _OVERLOAD.search(said)
     if found is None:
         return ""
@@ -61,9 +65,13 @@ def _explain(said: str) -> str:
     if "null_type" in given or "double" in given:  # over the values themselves these may go together
         return ""
     sign = found[1].strip("_").replace("_", " ").strip()
-    return f"{sign} does not go with {' and '.join(map(_describe_kind, given))}"
+    kinds = join_with_and(_describe_kind(_get_plain_kind(kind)) for kind in given)
+    return build_sentence("expression.sign_apart", sign=sign, kinds=kinds)
 
 
-def _describe_kind(kind: str) -> str:
-    plain = _INSIDE.sub("", kind).lower()
-    return _WORDS.get(plain, plain)
+def _get_plain_kind(kind: str) -> str:
+    return _INSIDE.sub("", kind).lower()
+
+
+def _describe_kind(plain: str) -> Words:
+    return build_sentence(_WORDS[plain]) if plain in _WORDS else plain

@@ -9,10 +9,18 @@ from typing import Any
 
 from greenroom.expressions.errors import ExpressionFailed
 from greenroom.expressions.syntax_tree import CALL, CONSTANT, LIST, Path, SyntaxNode, get_path
+from greenroom.sentences import build_sentence, join_with_and
 
 _MISSING = "missing"
 _NULL = "null"
-_WORDS = {"text": "a text", "number": "a number", "bool": "true or false", "list": "a list", "map": "an object"}
+_WORDS = {
+    "text": "expression.kind.text",
+    "number": "expression.kind.number",
+    "bool": "expression.kind.bool",
+    "list": "expression.kind.list",
+    "map": "expression.kind.map",
+    _NULL: "expression.kind.null",
+}
 
 
 def check_mixed_kinds(node: SyntaxNode, values: Mapping[str, Any], *, negated: bool = False) -> None:
@@ -58,9 +66,10 @@ def _need_one_kind(node: SyntaxNode, values: Mapping[str, Any]) -> None:
     first, second = (_read_kind(one, values) for one in node.below)
     if _MISSING in (first, second) or first == second:
         return
-    path = next((path for one in node.below if (path := get_path(one)) is not None), ("a value",))
-    told = " and ".join(_WORDS.get(kind, kind) for kind in (first, second))
-    raise ExpressionFailed(f"{'.'.join(path)}: {told} are always different; ask for null or for the right kind first")
+    path = next((path for one in node.below if (path := get_path(one)) is not None), None)
+    where = ".".join(path) if path is not None else build_sentence("expression.a_value")
+    kinds = join_with_and(build_sentence(_WORDS[kind]) for kind in (first, second))
+    raise ExpressionFailed(build_sentence("expression.always_different", path=where, kinds=kinds))
 
 
 def _read_kind(node: SyntaxNode, values: Mapping[str, Any]) -> str:

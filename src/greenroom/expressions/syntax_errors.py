@@ -2,17 +2,20 @@
 
 import re
 
+from greenroom.sentences import Words, build_sentence
+
+ProblemAndRemedy = tuple[Words, Words]
 _FUNCTIONS = ("contains", "startsWith", "endsWith", "matches")
 _SIGNS = {
-    "'": "a text is not closed; end it with the quote that it begins with",
-    '"': "a text is not closed; end it with the quote that it begins with",
-    "=": "= means nothing here; write == to compare",
-    "$": "$ means nothing here; write the name alone, such as inputs.count",
-    **dict.fromkeys("“”‘’„«»", "these quotes are not known; put texts into ' or \""),
+    "'": ("syntax.quote", "syntax.quote.remedy"),
+    '"': ("syntax.quote", "syntax.quote.remedy"),
+    "=": ("syntax.assign", "syntax.assign.remedy"),
+    "$": ("syntax.dollar", "syntax.dollar.remedy"),
+    **dict.fromkeys("“”‘’„«»", ("syntax.fancy_quote", "syntax.fancy_quote.remedy")),
 }
 _WORDS = {
-    "if": "'if' is not written here; a choice is condition ? one : other",
-    "for": "'for' is not written here; lists have exists, all, filter and map",
+    "if": ("syntax.if", "syntax.if.remedy"),
+    "for": ("syntax.for", "syntax.for.remedy"),
 }
 _PATTERNS = (
     (re.compile(r"token recognition error at: '(.*)'"), "sign"),
@@ -26,28 +29,33 @@ _PATTERNS = (
 )
 
 
-def explain_syntax(said: str) -> str:
-    """What is wrong; and behind a semicolon what to write instead."""
+def explain_syntax(said: str) -> ProblemAndRemedy:
+    """What is wrong, and what to write instead; that is empty where the engine's words are all there is."""
     said = said.removeprefix("Syntax error: ").split(" expecting {")[0]
     for pattern, kind in _PATTERNS:
         found = pattern.search(said)
         if found:
             return _describe_error(kind, found[1])
     if said.startswith("has() "):
-        return "has() asks whether a field is there; write has(inputs.name)"
-    return said
+        return build_sentence("syntax.has"), build_sentence("syntax.has.remedy")
+    return said, ""
 
 
-def _describe_error(kind: str, what: str) -> str:
-    if kind == "sign":
-        plain = f"the sign '{what.strip()[:8]}' means nothing here; take it away, or put the text into quotes"
-        return _SIGNS.get(what[:1], plain)
-    if kind == "end":
-        return f"it ends too early; write {what or 'what is missing'} at its end"
-    if kind == "missing":
-        return f"{what} is missing; write it there"
-    if kind == "reserved":
-        return _WORDS.get(what, f"'{what}' is a word of CEL; choose another name")
+def _describe_error(kind: str, what: str) -> ProblemAndRemedy:
+    known = {"sign": _SIGNS.get(what[:1]), "reserved": _WORDS.get(what)}.get(kind)
+    if known:
+        return build_sentence(known[0]), build_sentence(known[1])
+    match kind:
+        case "sign":
+            return build_sentence("syntax.sign", sign=what.strip()[:8]), build_sentence("syntax.sign.remedy")
+        case "end" if what:
+            return build_sentence("syntax.end"), build_sentence("syntax.end.remedy", what=what)
+        case "end":
+            return build_sentence("syntax.end"), build_sentence("syntax.end.unknown")
+        case "missing":
+            return build_sentence("syntax.missing", what=what), build_sentence("syntax.missing.remedy")
+        case "reserved":
+            return build_sentence("syntax.reserved", word=what), build_sentence("syntax.reserved.remedy")
     if what in _FUNCTIONS:
-        return f"'{what}' is written a.{what}(b); write it so"
-    return f"'{what[:40]}' is not expected there; take it away, or write what joins it to the rest, such as && or +"
+        return build_sentence("syntax.method", name=what), build_sentence("syntax.method.remedy")
+    return build_sentence("syntax.surplus", what=what[:40]), build_sentence("syntax.surplus.remedy")

@@ -8,6 +8,7 @@ from typing import Any
 from greenroom.expressions.errors import BadExpression
 from greenroom.expressions.expression import Expression, Names, compile_expression
 from greenroom.expressions.syntax_tree import Path
+from greenroom.sentences import build_sentence
 
 OPEN, CLOSE = "{{", "}}"
 
@@ -37,7 +38,9 @@ def compile_template(text: str, names: Names) -> TextTemplate:
         try:
             parts.append(compile_expression(part.strip(), names))
         except BadExpression as bad:
-            raise BadExpression(f"{OPEN} {part.strip()[:80]} {CLOSE}: {bad.message}", at + 1) from None
+            code = part.strip()[:80]
+            problem = build_sentence("expression.in_template", begin=OPEN, text=code, end=CLOSE, problem=bad.problem)
+            raise BadExpression(problem, bad.remedy, at + 1) from None
     return TextTemplate(text, tuple(parts))
 
 
@@ -83,6 +86,5 @@ def _find_end(text: str, at: int) -> int:
         elif text.startswith(CLOSE, at):
             return at
         at += 1
-    raise BadExpression(
-        f"'{OPEN}' is never closed with '{CLOSE}'; a literal one is written {OPEN} \"{OPEN}\" {CLOSE}", begin - 1
-    )
+    problem = build_sentence("expression.not_closed", begin=OPEN, end=CLOSE)
+    raise BadExpression(problem, build_sentence("expression.closing", begin=OPEN, end=CLOSE), begin - 1)

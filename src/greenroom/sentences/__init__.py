@@ -5,9 +5,10 @@ both and shows the language of its reader; everybody else gets `str(sentence)`, 
 commas, a list of sentences by semicolons. A full stop after a parameter that ends with a question mark is left out.
 """
 
+import functools
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,11 @@ Words = Sentence | str
 def build_sentence(key: str, /, **params: object) -> Sentence:
     """A sentence; what is neither a number, a sentence nor a list becomes its text."""
     return Sentence(key, {name: _list_param(value) for name, value in params.items()})
+
+
+def join_with_and(words: Iterable[Words]) -> Words:
+    """One thing and another; there is at least one."""
+    return functools.reduce(lambda first, second: build_sentence("both", first=first, second=second), words)
 
 
 def list_wire_fields(said: Words) -> dict[str, Any]:

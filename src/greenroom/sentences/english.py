@@ -14,7 +14,10 @@ Render = Callable[[Any], Any]
 
 
 def render_english(value: T) -> T:
-    """A struct, or a list or a dictionary of them, with the English text of every field that is declared as `Words`."""
+    """A struct, or a list or a dictionary of them, with the English text of every field that is declared as `Words`.
+
+    A struct with a field `sentences` gets the sentences there, for a reader of another language.
+    """
     if isinstance(value, msgspec.Struct):
         return _render_struct(value)  # type: ignore[no-any-return]
     if isinstance(value, list):
@@ -40,7 +43,10 @@ def _render_struct(value: msgspec.Struct) -> Any:
     fields = _find_fields(type(value))
     if not fields:
         return value
-    return msgspec.structs.replace(value, **{name: render(getattr(value, name)) for name, render in fields})
+    changed = {name: render(getattr(value, name)) for name, render in fields}
+    if "sentences" in value.__struct_fields__:
+        changed["sentences"] = find_sentences(value)
+    return msgspec.structs.replace(value, **changed)
 
 
 @cache

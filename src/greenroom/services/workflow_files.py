@@ -16,6 +16,7 @@ from greenroom.rules.workflows.parser.marked_values import MAX_BYTES
 from greenroom.rules.workflows.parser.skills import read_skill
 from greenroom.runtimes.agents import AGENTS
 from greenroom.runtimes.driver_list import DRIVER_INFOS
+from greenroom.sentences import build_sentence
 
 SKILL_FILE = "SKILL.md"
 _FOLDERS = ("skills", ".agents/skills", *(folder for agent in AGENTS for folder in agent.skills))
@@ -100,10 +101,8 @@ def find_missing_skills(definition: WorkflowDefinition) -> list[Problem]:
     out: list[Problem] = []
     for at, step in _find_steps(definition):
         if step.skill is not None and step.skill not in definition.skills:
-            message = f"the skill '{step.skill[:64]}' is not found"
-            remedy = (
-                f"write skills/{step.skill[:64]}/{SKILL_FILE} in the data directory, or beside the file that you run"
-            )
+            message = build_sentence("workflow_problem.skill_missing", skill=step.skill[:64])
+            remedy = build_sentence("workflow_remedy.skill_file", skill=step.skill[:64], file=SKILL_FILE)
             path = ("steps", at, "skill")
             out.append(Problem(code="unknown_skill", message=message, remedy=remedy, path=path, step=step.id))
     for inner in definition.workflows.values():

@@ -8,6 +8,7 @@ from greenroom.rules.workflows.checks.problems import Path, Problem
 from greenroom.rules.workflows.definition import WorkflowDefinition
 from greenroom.rules.workflows.parser.loader import LoadedWorkflow
 from greenroom.runtimes.driver_list import DRIVER_INFOS
+from greenroom.sentences import build_sentence
 
 _KEY = "model: "
 _LISTS_MODELS = frozenset(name for name, driver in DRIVER_INFOS.items() if driver.lists_models)
@@ -44,7 +45,7 @@ def find_problems(
     return [
         Problem(
             code="unknown_model",
-            message=f"there is no model '{one.named[1][:100]}'",
+            message=build_sentence("workflow_problem.no_model", model=one.named[1][:100]),
             remedy=wrong[one.named].partition(" here: ")[2],
             path=one.path,
             step=one.step,

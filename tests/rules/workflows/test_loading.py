@@ -125,7 +125,7 @@ def test_skills_are_taken_into_the_definition() -> None:
         load_text(text, "f.yaml", find_skill=lambda _: None)
     problem = refused.value.problems[0]
     assert (problem.line, problem.step) == (3, "a")
-    assert "skills/review/SKILL.md" in problem.remedy
+    assert "skills/review/SKILL.md" in str(problem.remedy)
 
 
 @pytest.mark.parametrize("text", ["just words", "---\n: [\n---\nwords", "---\nno end", ""])
@@ -177,7 +177,7 @@ def test_hostile_text_is_refused_with_its_line(text: str, line: int, words: str)
         load_text(text, "f.yaml")
     problem = refused.value.problems[0]
     assert (problem.file, problem.line) == ("f.yaml", line)
-    assert words in problem.message
+    assert words in str(problem.message)
     assert problem.remedy
 
 
@@ -194,7 +194,7 @@ def test_aliases_cannot_multiply() -> None:
         bomb += f"a{number + 1}: &a{number + 1} [{', '.join([f'*a{number}'] * 9)}]\n"
     with pytest.raises(BadWorkflow) as refused:
         load_text(bomb)
-    assert "aliases" in refused.value.problems[0].message
+    assert "aliases" in str(refused.value.problems[0].message)
 
 
 def test_a_byte_order_mark_and_the_words_of_older_yaml_do_no_harm() -> None:

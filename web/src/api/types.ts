@@ -1191,6 +1191,7 @@ export interface Problem {
   file?: string
   line?: number
   column?: number
+  sentences?: Record<string, Sentence>
 }
 
 export interface Profile {

@@ -4,6 +4,7 @@ import { computed } from 'vue'
 
 import { post } from '@/api/http'
 import type { WorkflowRun, WorkflowDefinition } from '@/api/rows'
+import type { Sentence } from '@/browser/sentences'
 import { useView } from '@/sync/useView'
 
 const LIVE = new Set(['running', 'paused', 'stopping'])
@@ -28,6 +29,7 @@ export interface Problem {
   path?: (string | number)[]
   step?: string | null
   line?: number | null
+  sentences?: Record<string, Sentence>
 }
 export interface Picture {
   width: number

@@ -24,7 +24,7 @@ from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.profiles import find_profiles
 from greenroom.rules.threads.queries import need_thread
-from greenroom.rules.workflows.checks.problems import BadWorkflow
+from greenroom.rules.workflows.checks.problems import BadWorkflow, build_refusal
 from greenroom.rules.workflows.decide_definitions import prepare_definition
 from greenroom.rules.workflows.definition import WorkflowDefinition
 from greenroom.rules.workflows.graph import Graph
@@ -78,15 +78,12 @@ async def read_definition(hub: Hub, definition: Any, text: str | None, source: s
         else:
             raise Refused("workflow_missing")
     except BadWorkflow as bad:
-        problems = [msgspec.to_builtins(problem) for problem in bad.problems[:20]]
-        raise Refused("bad_workflow", details={"problems": problems}, problems=str(bad)) from bad
+        raise build_refusal(bad.problems) from bad
     places = {profile.name: profile.definition.directory for profile in find_profiles(hub.rows)}
     whole = await asyncio.to_thread(embed_skills, read, (hub.data,), places)
     missing = find_missing_skills(whole)
     if missing:
-        told = "\n".join(problem.text for problem in missing[:20])
-        problems = [msgspec.to_builtins(problem) for problem in missing[:20]]
-        raise Refused("bad_workflow", details={"problems": problems}, problems=told)
+        raise build_refusal(missing)
     await hub.heavy_work.run_read(lambda: hub.store.read(lambda rows: prepare_definition(rows, whole)))
     return whole
 

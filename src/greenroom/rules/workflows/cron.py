@@ -7,6 +7,7 @@ import zoneinfo
 from cronsim import CronSim, CronSimError
 
 from greenroom.rules.workflows.definition import CatchUp, Trigger
+from greenroom.sentences import Sentence, build_sentence
 
 MAX_CAUGHT_UP = 100
 """The most starts that are made up for at once."""
@@ -21,30 +22,30 @@ WORDS = {
 }
 
 
-def find_cron_error(text: str) -> str:
-    """What is wrong with a cron text, or nothing."""
+def find_cron_error(text: str) -> Sentence | None:
+    """What is wrong with a cron text."""
     spec = _normalize_spec(text)
     if len(spec.split()) != 5:
-        return f"'{text[:64]}' has {len(spec.split())} fields and must have 5"
+        return build_sentence("workflow_problem.cron_fields", text=text[:64], count=len(spec.split()))
     if len(spec) > 200:
-        return "it is too long"
+        return build_sentence("workflow_problem.cron_too_long")
     try:
         begin = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)
         next(CronSim(spec, begin))
     except CronSimError as error:
-        return f"'{text[:64]}' cannot be read ({str(error).lower()})"
+        return build_sentence("workflow_problem.cron_unreadable", text=text[:64], error=str(error).lower())
     except StopIteration:
-        return f"'{text[:64]}' names no day that ever comes"
-    return ""
+        return build_sentence("workflow_problem.cron_never", text=text[:64])
+    return None
 
 
-def find_timezone_error(name: str) -> str:
-    """What is wrong with the name of a time zone, or nothing."""
+def find_timezone_error(name: str) -> Sentence | None:
+    """What is wrong with the name of a time zone."""
     try:
         zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        return f"'{name[:64]}' is not known"
-    return ""
+        return build_sentence("workflow_problem.timezone", name=name[:64])
+    return None
 
 
 def get_next_time(trigger: Trigger, after: int) -> int | None:

@@ -146,7 +146,7 @@ def amend_step(rows: Rows, command: AmendStep, context: Context) -> list[Event]:
     problems = check_definition(amended)
     if step.kind != definition.steps[place].kind or problems:
         if problems:
-            raise Refused("bad_amendment.definition", problems="; ".join(problem.text for problem in problems[:5]))
+            raise Refused("bad_amendment.definition", problems=[problem.said for problem in problems[:5]])
         raise Refused("bad_amendment.kind")
     digest = hash_definition(amended)
     events = taint_run(rows, need_principal(command), run, command.taint)

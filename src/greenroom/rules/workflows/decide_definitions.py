@@ -8,7 +8,7 @@ from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.queries import need_right
 from greenroom.rules.agents.profiles import find_profiles
 from greenroom.rules.workflows.checks.definition_check import KnownNames, check_definition
-from greenroom.rules.workflows.checks.problems import Problem
+from greenroom.rules.workflows.checks.problems import Problem, build_refusal
 from greenroom.rules.workflows.commands import DeleteWorkflow, PutWorkflow, RestoreWorkflow
 from greenroom.rules.workflows.core.plan import PLANS, NewestCache
 from greenroom.rules.workflows.definition import WorkflowDefinition
@@ -85,9 +85,7 @@ def _need_sound(rows: Rows, definition: WorkflowDefinition) -> None:
     """Refuse a definition that could not be carried out; every problem is named."""
     problems = _check(rows, definition, hash_definition(definition))
     if problems:
-        told = "\n".join(problem.text for problem in problems[:20])
-        named = [msgspec.to_builtins(problem) for problem in problems[:20]]
-        raise Refused("bad_workflow", details={"problems": named}, problems=told)
+        raise build_refusal(problems)
 
 
 def prepare_definition(rows: Rows, definition: WorkflowDefinition) -> None:

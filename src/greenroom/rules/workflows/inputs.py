@@ -7,6 +7,7 @@ from typing import Any
 from greenroom.errors import Refused
 from greenroom.rules.workflows.checks.problems import suggest_nearest
 from greenroom.rules.workflows.definition import Input, WorkflowDefinition
+from greenroom.sentences import Sentence, build_sentence
 
 _TYPES: dict[str, tuple[type[Any], ...]] = {
     "string": (str,),
@@ -23,7 +24,8 @@ def read_inputs(definition: WorkflowDefinition, given: Mapping[str, Any]) -> dic
     """Every input of the workflow by name; refuses what is missing, unknown or of another type."""
     for name in given:
         if name not in definition.inputs:
-            remedy = suggest_nearest(name, definition.inputs, "it takes none" if not definition.inputs else "")
+            none = "" if definition.inputs else build_sentence("workflow_remedy.no_inputs")
+            remedy = suggest_nearest(name, definition.inputs, none)
             raise Refused("bad_input.unknown", name=name[:64], remedy=remedy)
     values: dict[str, Any] = {}
     for name, one in definition.inputs.items():
@@ -52,11 +54,12 @@ def parse_input(definition: WorkflowDefinition, name: str, text: str) -> Any:
         raise Refused("bad_input.unreadable", name=name, type=one.type, text=text[:60]) from None
 
 
-def check_value(one: Input, value: Any) -> str:
-    """What is wrong with a value, or nothing."""
+def check_value(one: Input, value: Any) -> Sentence | None:
+    """What is wrong with a value."""
     fits = isinstance(value, _TYPES[one.type]) and (one.type in ("boolean", "any") or not isinstance(value, bool))
     if not fits:
-        return f"is not of the type {one.type}"
+        return build_sentence("workflow_problem.input_type", type=one.type)
     if one.choices and value not in one.choices:
-        return f"is none of {', '.join(json.dumps(choice, ensure_ascii=False) for choice in one.choices[:12])}"
-    return ""
+        choices = [json.dumps(choice, ensure_ascii=False) for choice in one.choices[:12]]
+        return build_sentence("workflow_problem.input_choice", choices=choices)
+    return None

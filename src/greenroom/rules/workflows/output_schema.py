@@ -5,29 +5,32 @@ from collections.abc import Iterator
 from typing import Any
 
 from greenroom.rules.asks.schema_check import find_schema_error, is_pattern
+from greenroom.sentences import Sentence, build_sentence
 
 MAX_SCHEMA = 20_000
 
 
-def find_output_schema_error(schema: dict[str, Any]) -> str:
-    """What is wrong with a schema, or nothing."""
+def find_output_schema_error(schema: dict[str, Any]) -> Sentence | None:
+    """What is wrong with a schema."""
     try:
         if len(json.dumps(schema)) > MAX_SCHEMA:
-            return "is too large"
+            return build_sentence("output_schema.large")
         error = find_schema_error(schema)
     except RecursionError:
-        return "is nested too deep"
+        return build_sentence("output_schema.deep")
     if error is not None:
         place = "/".join(map(str, error.absolute_path))
-        return f"is no JSON Schema: {error.message[:200]}" + (f" at {place}" if place else "")
+        if place:
+            return build_sentence("output_schema.invalid_at", error=error.message[:200], place=place)
+        return build_sentence("output_schema.invalid", error=error.message[:200])
     for key, value in _find_words(schema):
         if key in ("$ref", "$dynamicRef") and isinstance(value, str) and not value.startswith("#"):
-            return "refers to another document"
+            return build_sentence("output_schema.elsewhere")
         if key == "patternProperties":
-            return "has patternProperties, which are not taken"
+            return build_sentence("output_schema.pattern_properties")
         if key == "pattern" and isinstance(value, str) and not is_pattern(value):
-            return f"has a pattern that cannot be matched in linear time: {value[:60]}"
-    return ""
+            return build_sentence("output_schema.pattern", pattern=value[:60])
+    return None
 
 
 def _find_words(schema: Any) -> Iterator[tuple[str, Any]]:

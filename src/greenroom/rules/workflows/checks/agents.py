@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from greenroom.rules.workflows.checks.problems import Path, Problem, suggest_nearest
 from greenroom.rules.workflows.definition import Step, WorkflowDefinition
+from greenroom.sentences import build_sentence
 
 
 def check_agents(
@@ -22,19 +23,19 @@ def _check_step(
     step: Step, path: Path, profiles: frozenset[str] | None, runtimes: frozenset[str] | None
 ) -> Iterator[Problem]:
     if step.kind == "agent" and not (step.profile or step.agent_runtime or step.reuse_agent):
-        message = "it does not say which agent does it"
-        remedy = "write profile: NAME (see `greenroom profile list`), or agent_runtime: claude"
+        message = build_sentence("workflow_problem.no_agent")
+        remedy = build_sentence("workflow_remedy.profile")
         yield Problem(code="no_agent", message=message, remedy=remedy, path=path, step=step.id)
     if step.profile and step.agent_runtime:
-        message = "it has a profile and an agent_runtime"
-        remedy = "keep the profile, which names its runtime itself"
+        message = build_sentence("workflow_problem.profile_and_runtime")
+        remedy = build_sentence("workflow_remedy.keep_profile")
         yield Problem(code="wrong_kind", message=message, remedy=remedy, path=(*path, "agent_runtime"), step=step.id)
     if step.profile and profiles is not None and step.profile not in profiles:
-        message = f"there is no profile '{step.profile[:64]}'"
-        remedy = suggest_nearest(step.profile, profiles)
-        yield Problem(code="unknown_profile", message=message, remedy=remedy, path=(*path, "profile"), step=step.id)
+        message = build_sentence("workflow_problem.no_profile", profile=step.profile[:64])
+        near = suggest_nearest(step.profile, profiles)
+        yield Problem(code="unknown_profile", message=message, remedy=near, path=(*path, "profile"), step=step.id)
     if step.agent_runtime and runtimes is not None and step.agent_runtime not in runtimes:
-        message = f"there is no runtime '{step.agent_runtime[:64]}'"
-        remedy = suggest_nearest(step.agent_runtime, runtimes)
+        message = build_sentence("workflow_problem.no_runtime", runtime=step.agent_runtime[:64])
+        near = suggest_nearest(step.agent_runtime, runtimes)
         path = (*path, "agent_runtime")
-        yield Problem(code="unknown_runtime", message=message, remedy=remedy, path=path, step=step.id)
+        yield Problem(code="unknown_runtime", message=message, remedy=near, path=path, step=step.id)

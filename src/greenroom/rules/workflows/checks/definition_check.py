@@ -14,6 +14,7 @@ from greenroom.rules.workflows.checks.triggers import check_triggers
 from greenroom.rules.workflows.definition import WorkflowDefinition
 from greenroom.rules.workflows.graph import Graph
 from greenroom.rules.workflows.inputs import check_value
+from greenroom.sentences import Words, build_sentence
 
 MAX_NESTING = 5
 
@@ -59,22 +60,22 @@ def _check_targets(definition: WorkflowDefinition) -> Iterator[Problem]:
         for place, name in enumerate(step.dependencies):
             if name not in ids:
                 path: Path = ("steps", at, "dependencies", place)
-                yield _build_no_step(name, ids, f"it depends on '{name[:64]}', which is no step", path, step.id)
+                yield _build_no_step(
+                    name, ids, build_sentence("workflow_problem.dependency", name=name[:64]), path, step.id
+                )
         if step.route is not None and step.route not in ids:
             path = ("steps", at, "on_error")
-            yield _build_no_step(
-                step.route, ids, f"on_error leads to '{step.route[:64]}', which is no step", path, step.id
-            )
+            message = build_sentence("workflow_problem.route", name=step.route[:64])
+            yield _build_no_step(step.route, ids, message, path, step.id)
     for at, edge in enumerate(definition.edges):
         for key, name in (("from", edge.source), ("to", edge.target)):
             if name not in ids:
-                yield _build_no_step(
-                    name, ids, f"an edge leads {key} '{name[:64]}', which is no step", ("edges", at, key)
-                )
+                message = build_sentence("workflow_problem.edge", key=key, name=name[:64])
+                yield _build_no_step(name, ids, message, ("edges", at, key))
 
 
 def _build_no_step(
-    name: str, ids: Collection[str], message: str, path: tuple[str | int, ...], step: str = ""
+    name: str, ids: Collection[str], message: Words, path: tuple[str | int, ...], step: str = ""
 ) -> Problem:
     return Problem(code="missing_step", message=message, remedy=suggest_nearest(name, ids), path=path, step=step)
 
@@ -86,15 +87,16 @@ def _build_cycle(definition: WorkflowDefinition, error: graphlib.CycleError) -> 
     for at, edge in enumerate(definition.edges):
         if (edge.source, edge.target) == (circle[0], step):
             path = ("edges", at)
-    message = f"the steps go in a circle: {' → '.join(circle[:20])}"
-    remedy = f"take one of these away, for instance what leads from '{circle[0]}' to '{step}', or use loop"
+    message = build_sentence("workflow_problem.cycle", steps=" → ".join(circle[:20]))
+    remedy = build_sentence("workflow_remedy.break_cycle", first=circle[0], second=step)
     return Problem(code="cycle", message=message, remedy=remedy, path=path, step=step)
 
 
 def _check_nested(definition: WorkflowDefinition, known: KnownNames, depth: int) -> Iterator[Problem]:
     if depth >= MAX_NESTING:
-        message = f"workflows are nested more than {MAX_NESTING} deep"
-        yield Problem(code="nested_too_deep", message=message, remedy="write them flatter", path=("workflows",))
+        message = build_sentence("workflow_problem.nested_too_deep", limit=MAX_NESTING)
+        remedy = build_sentence("workflow_remedy.flatter")
+        yield Problem(code="nested_too_deep", message=message, remedy=remedy, path=("workflows",))
         return
     for at, step in enumerate(definition.steps):
         if step.workflow is None:
@@ -104,7 +106,7 @@ def _check_nested(definition: WorkflowDefinition, known: KnownNames, depth: int)
         if inner is not None:
             yield from _check_nested_inputs(definition, at, inner)
         elif known.workflows is not None and step.workflow not in known.workflows:
-            message = f"there is no workflow '{step.workflow[:64]}'"
+            message = build_sentence("workflow_problem.no_workflow", workflow=step.workflow[:64])
             names = known.workflows | definition.workflows.keys()
             yield Problem(
                 code="unknown_workflow",
@@ -117,7 +119,7 @@ def _check_nested(definition: WorkflowDefinition, known: KnownNames, depth: int)
         outer = known.workflows
         within = msgspec.structs.replace(known, workflows=outer | definition.workflows.keys() if outer else outer)
         for problem in check_definition(inner, within, depth + 1):
-            message = f"in the workflow '{name[:64]}': {problem.message}"
+            message = build_sentence("workflow_problem.in_workflow", workflow=name[:64], problem=problem.message)
             yield msgspec.structs.replace(problem, message=message, path=("workflows", name, *problem.path))
 
 
@@ -126,16 +128,16 @@ def _check_nested_inputs(definition: WorkflowDefinition, at: int, inner: Workflo
     for name, value in step.inputs.items():
         path: Path = ("steps", at, "inputs", name)
         if name not in inner.inputs:
-            message = f"the workflow '{step.workflow}' has no input '{name[:64]}'"
+            message = build_sentence("workflow_problem.input_unknown", workflow=step.workflow, name=name[:64])
             remedy = suggest_nearest(name, inner.inputs)
             yield Problem(code="unknown_input", message=message, remedy=remedy, path=path, step=step.id)
         elif not isinstance(value, str) and (wrong := check_value(inner.inputs[name], value)):
-            message = f"what the input '{name}' of the workflow '{step.workflow}' is given {wrong}"
-            remedy = f"write a value of the type {inner.inputs[name].type}, or an expression that gives one"
+            message = build_sentence("workflow_problem.input_given", name=name, workflow=step.workflow, problem=wrong)
+            remedy = build_sentence("workflow_remedy.value_or_expression", type=inner.inputs[name].type)
             yield Problem(code="wrong_type", message=message, remedy=remedy, path=path, step=step.id)
     for name, one in inner.inputs.items():
         if one.required and name not in step.inputs:
-            message = f"the workflow '{step.workflow}' needs the input '{name}'"
+            message = build_sentence("workflow_problem.input_missing", workflow=step.workflow, name=name)
             path = ("steps", at, "inputs")
-            remedy = f"write it under inputs: {name}: ..."
+            remedy = build_sentence("workflow_remedy.under_inputs", name=name)
             yield Problem(code="missing_input", message=message, remedy=remedy, path=path, step=step.id)

@@ -7,6 +7,7 @@ from greenroom.rules.workflows.checks.problems import Problem, suggest_nearest
 from greenroom.rules.workflows.definition import Step, WorkflowDefinition
 from greenroom.rules.workflows.graph import Graph
 from greenroom.rules.workflows.names import EVERYWHERE
+from greenroom.sentences import Words, build_sentence
 
 Guards = frozenset[str]
 POOL = "pool:"
@@ -35,11 +36,12 @@ def _check_reuse(step: Step, at: int, keepers: dict[str, list[str]], graph: Grap
     if any(graph.is_before(keeper, step.id) for keeper in keepers.get(name, ())):
         return None
     if name in keepers:
-        message = f"the agent '{name[:64]}' is kept by '{keepers[name][0]}', which need not have ended by then"
-        remedy = f"add '{keepers[name][0]}' to the dependencies"
+        keeper = keepers[name][0]
+        message = build_sentence("workflow_problem.agent_elsewhere", agent=name[:64], step=keeper)
+        remedy: Words = build_sentence("workflow_remedy.add_dependency", step=keeper)
     else:
-        message = f"no step keeps an agent '{name[:64]}'"
-        remedy = suggest_nearest(name, keepers, "write keep_agent: true in the step whose agent is meant")
+        message = build_sentence("workflow_problem.no_agent_kept", agent=name[:64])
+        remedy = suggest_nearest(name, keepers, build_sentence("workflow_remedy.keep_agent"))
     return Problem(
         code="agent_not_kept", message=message, remedy=remedy, path=("steps", at, "reuse_agent"), step=step.id
     )
@@ -53,9 +55,9 @@ def _check_saved_twice(definition: WorkflowDefinition, graph: Graph, places: dic
         for variable in steps[name].save:
             other = last.get(variable)
             if other is not None and not graph.is_before(other, name):
-                message = f"it saves '{variable}', and so does '{other}', which may be carried out at the same time"
+                message = build_sentence("workflow_problem.saved_twice", variable=variable, step=other)
                 path = ("steps", places[name], "save", variable)
-                remedy = "give one of them another name"
+                remedy = build_sentence("workflow_remedy.another_name")
                 yield Problem(code="saved_twice", message=message, remedy=remedy, path=path, step=name)
             last[variable] = name
 
@@ -123,8 +125,9 @@ def negate_guard(guard: str) -> str:
 
 def _build_never_reached(step: Step, at: int, guard: str) -> Problem:
     if guard == NEVER:
-        message, remedy = "it can never be reached: a condition on its way is always false", "take the condition away"
+        message = build_sentence("workflow_problem.always_false")
+        remedy = build_sentence("workflow_remedy.no_condition")
     else:
-        message = f"it can never be reached: {guard} and its opposite would both have to hold"
-        remedy = "write join: any if one of the branches is enough"
+        message = build_sentence("workflow_problem.contradiction", condition=guard)
+        remedy = build_sentence("workflow_remedy.join")
     return Problem(code="unreachable", message=message, remedy=remedy, path=("steps", at), step=step.id)

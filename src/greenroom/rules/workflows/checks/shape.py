@@ -10,33 +10,36 @@ from greenroom.rules.workflows.definition import Input, Level, Step, WaitConfig,
 from greenroom.rules.workflows.inputs import check_value
 from greenroom.rules.workflows.names import EVERYWHERE
 from greenroom.rules.workflows.output_schema import find_output_schema_error
+from greenroom.sentences import Sentence, build_sentence, join_with_and
 
 MAX_STEPS = 5000
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _WORK = ("prompt", "workflow", "wait", "set")
-Told = tuple[str, str, str, Path]
+PartProblem = tuple[str, Sentence, Sentence, Path]
 """code, message, remedy, and the path from the step on"""
 
 
 def build_too_many_steps() -> Problem:
     """What is wrong with a definition of more than MAX_STEPS steps."""
-    message = f"there are more than {MAX_STEPS} steps"
-    return Problem(code="too_many_steps", message=message, remedy="use for_each, or nested workflows", path=("steps",))
+    message = build_sentence("workflow_problem.too_many_steps", limit=MAX_STEPS)
+    remedy = build_sentence("workflow_remedy.split_steps")
+    return Problem(code="too_many_steps", message=message, remedy=remedy, path=("steps",))
 
 
 def check_shape(definition: WorkflowDefinition) -> Iterator[Problem]:
     """Problems of single parts."""
     if not definition.steps:
-        yield Problem(code="no_steps", message="there are no steps", remedy="write at least one", path=("steps",))
+        message, remedy = build_sentence("workflow_problem.no_steps"), build_sentence("workflow_remedy.write_one")
+        yield Problem(code="no_steps", message=message, remedy=remedy, path=("steps",))
     if not definition.name.strip() or len(definition.name) > 200:
-        message = "the name must have 1 to 200 characters"
-        yield Problem(code="bad_name", message=message, remedy="write name: ...", path=("name",))
+        message, remedy = build_sentence("workflow_problem.bad_name"), build_sentence("workflow_remedy.name")
+        yield Problem(code="bad_name", message=message, remedy=remedy, path=("name",))
     for kind, names in (("inputs", definition.inputs), ("variables", definition.variables)):
         for name in names:
             if not _NAME.fullmatch(name):
-                message = f"'{name[:64]}' cannot be named in expressions"
-                remedy = "use letters, digits and _, beginning with a letter"
+                message = build_sentence("workflow_problem.bad_value_name", name=name[:64])
+                remedy = build_sentence("workflow_remedy.value_name")
                 yield Problem(code="bad_id", message=message, remedy=remedy, path=(kind, name))
     for name, one in definition.inputs.items():
         yield from _check_input(name, one)
@@ -45,14 +48,10 @@ def check_shape(definition: WorkflowDefinition) -> Iterator[Problem]:
         for code, message, remedy, path in _check_step(step):
             yield Problem(code=code, message=message, remedy=remedy, path=("steps", at, *path), step=step.id)
         if step.id in seen:
-            message = f"there are two steps '{step.id}'"
-            yield Problem(
-                code="duplicate_step",
-                message=message,
-                remedy="give one another id",
-                path=("steps", at, "id"),
-                step=step.id,
-            )
+            message = build_sentence("workflow_problem.double_step", step=step.id)
+            remedy = build_sentence("workflow_remedy.another_id")
+            path = ("steps", at, "id")
+            yield Problem(code="duplicate_step", message=message, remedy=remedy, path=path, step=step.id)
         seen[step.id] = at
 
 
@@ -62,43 +61,48 @@ def _check_input(name: str, one: Input) -> Iterator[Problem]:
     for key, value in values:
         wrong = check_value(one if key == "default" else Input(type=one.type), value)
         if wrong:
-            message = f"the input '{name}' has a {key} that {wrong}"
-            yield Problem(
-                code="wrong_type",
-                message=message,
-                remedy=f"write a value of the type {one.type}",
-                path=("inputs", name, key),
-            )
+            message = build_sentence("workflow_problem.input_default", name=name, key=key, problem=wrong)
+            remedy = build_sentence("workflow_remedy.value", type=one.type)
+            yield Problem(code="wrong_type", message=message, remedy=remedy, path=("inputs", name, key))
 
 
-def _check_step(step: Step) -> Iterator[Told]:
+def _check_step(step: Step) -> Iterator[PartProblem]:
     if not _ID.fullmatch(step.id):
-        remedy = "use 1 to 64 letters, digits, '_', '-' or '.'"
-        yield "bad_id", f"'{step.id[:64]}' is no id", remedy, ("id",)
+        no_id = build_sentence("workflow_problem.no_id", id=step.id[:64])
+        yield "bad_id", no_id, build_sentence("workflow_remedy.id"), ("id",)
     if step.skill is not None and not _ID.fullmatch(step.skill):
-        yield "bad_id", f"'{step.skill[:64]}' is no skill's name", "write the name of its folder", ("skill",)
+        no_name = build_sentence("workflow_problem.no_skill_name", skill=step.skill[:64])
+        yield "bad_id", no_name, build_sentence("workflow_remedy.folder"), ("skill",)
     yield from _check_kind(step)
     yield from _check_numbers(step)
-    if step.for_each is not None and step.loop is not None:
-        yield "wrong_kind", "for_each and loop do not go together", "loop inside a nested workflow", ("loop",)
-    if step.for_each is not None and not _can_be_item(step.for_each.name):
-        yield "bad_id", f"'{step.for_each.name[:64]}' cannot be the item's name", "write as: item", ("for_each", "as")
-    if step.loop is not None and (step.loop.while_ is None) == (step.loop.until is None):
-        yield "wrong_kind", "a loop needs one condition", "write either while: or until:", ("loop",)
+    yield from _check_rounds(step)
     if step.wait is not None:
         yield from _check_wait(step.wait)
     if step.on_error not in ("abort", "skip", "ignore") and not step.route:
-        yield "wrong_value", f"on_error: '{step.on_error[:64]}' is not known", _ON_ERROR, ("on_error",)
+        unknown = build_sentence("workflow_problem.on_error", value=step.on_error[:64])
+        yield "wrong_value", unknown, build_sentence("workflow_remedy.on_error"), ("on_error",)
     yield from _check_level(step.level)
     yield from _check_schema(step.output_schema)
     for at, inner in enumerate(step.rollback):
-        for code, message, remedy, path in _check_step(inner):
-            yield code, f"in its rollback: {message}", remedy, ("rollback", at, *path)
+        for code, problem, remedy, path in _check_step(inner):
+            message = build_sentence("workflow_problem.in_rollback", problem=problem)
+            yield code, message, remedy, ("rollback", at, *path)
         if inner.rollback or inner.kind != "agent":
-            yield "wrong_kind", "a rollback is done by an agent", "write a prompt or a skill", ("rollback", at)
+            no_agent = build_sentence("workflow_problem.rollback_kind")
+            yield "wrong_kind", no_agent, build_sentence("workflow_remedy.prompt_or_skill"), ("rollback", at)
 
 
-_ON_ERROR = "write abort, skip, ignore or route:STEP"
+def _check_rounds(step: Step) -> Iterator[PartProblem]:
+    """What a step does several times."""
+    if step.for_each is not None and step.loop is not None:
+        both = build_sentence("workflow_problem.foreach_and_loop")
+        yield "wrong_kind", both, build_sentence("workflow_remedy.nested_loop"), ("loop",)
+    if step.for_each is not None and not _can_be_item(step.for_each.name):
+        bad_name = build_sentence("workflow_problem.bad_item_name", name=step.for_each.name[:64])
+        yield "bad_id", bad_name, build_sentence("workflow_remedy.item_name"), ("for_each", "as")
+    if step.loop is not None and (step.loop.while_ is None) == (step.loop.until is None):
+        message = build_sentence("workflow_problem.loop_condition")
+        yield "wrong_kind", message, build_sentence("workflow_remedy.one_condition"), ("loop",)
 
 
 def _can_be_item(name: str) -> bool:
@@ -106,19 +110,19 @@ def _can_be_item(name: str) -> bool:
     return _NAME.fullmatch(name) is not None and name not in taken
 
 
-def _check_kind(step: Step) -> Iterator[Told]:
+def _check_kind(step: Step) -> Iterator[PartProblem]:
     given = [key for key in _WORK if getattr(step, key) is not None]
     if step.skill is not None and "prompt" not in given:
         given.append("skill")
     if len(given) > 1:
-        told = " and ".join(given)
-        yield "wrong_kind", f"it has {told}, and can do only one of them", "make two steps of it", (given[1],)
+        message = build_sentence("workflow_problem.two_works", keys=join_with_and(given))
+        yield "wrong_kind", message, build_sentence("workflow_remedy.two_steps"), (given[1],)
     if not given and (step.profile or step.agent_runtime or step.reuse_agent or step.level.kind == "mechanical"):
-        remedy = "write prompt: ..., or one of skill, workflow, wait and set, or a level that asks people"
-        yield "nothing_to_do", "it says nothing that is to be done", remedy, ()
+        message = build_sentence("workflow_problem.nothing_to_do")
+        yield "nothing_to_do", message, build_sentence("workflow_remedy.work"), ()
 
 
-def _check_numbers(step: Step) -> Iterator[Told]:
+def _check_numbers(step: Step) -> Iterator[PartProblem]:
     retry, each, loop = step.retry, step.for_each, step.loop
     for path, value, least, most in (
         (("retry", "max"), retry.max, 0, 100),
@@ -135,30 +139,38 @@ def _check_numbers(step: Step) -> Iterator[Told]:
         (("loop", "max"), loop.max if loop else None, 1, 10_000),
     ):
         if value is not None and not least <= value <= most:
-            yield "wrong_value", f"{'.'.join(path)} is {value}", f"write a number from {least} to {most}", path
+            yield _build_out_of_range(path, value, least, most)
 
 
-def _check_wait(wait: WaitConfig) -> Iterator[Told]:
+def _check_wait(wait: WaitConfig) -> Iterator[PartProblem]:
     given = [key for key in ("seconds", "until", "message", "webhook") if getattr(wait, key) is not None]
     if len(given) != 1:
-        message = f"it waits for {' and '.join(given) or 'nothing'}"
-        yield "wrong_kind", message, "write exactly one of seconds, until, message and webhook", ("wait",)
+        nothing = build_sentence("workflow_problem.waits_for_nothing")
+        many = build_sentence("workflow_problem.waits_for", keys=join_with_and(given)) if given else nothing
+        yield "wrong_kind", many, build_sentence("workflow_remedy.one_wait"), ("wait",)
     if isinstance(wait.seconds, int | float) and not 0 <= wait.seconds <= 31_536_000:
-        yield "wrong_value", f"wait.seconds is {wait.seconds}", "write a number from 0 to 31536000", ("wait", "seconds")
+        yield _build_out_of_range(("wait", "seconds"), wait.seconds, 0, 31_536_000)
     if wait.webhook is not None and not _ID.fullmatch(wait.webhook):
-        yield "bad_id", "the webhook's name is no id", "use letters, digits, '_', '-' or '.'", ("wait", "webhook")
+        message = build_sentence("workflow_problem.no_webhook_name")
+        yield "bad_id", message, build_sentence("workflow_remedy.webhook_name"), ("wait", "webhook")
 
 
-def _check_level(level: Level) -> Iterator[Told]:
+def _check_level(level: Level) -> Iterator[PartProblem]:
     if level.kind == "arbitrated" and not level.stakeholders:
-        remedy = "write stakeholders: [names]"
-        yield "wrong_value", "an arbitrated level needs to know who is asked", remedy, ("level", "stakeholders")
-    if level.quorum is not None and not 1 <= level.quorum <= max(1, len(level.stakeholders)):
-        remedy = f"write a number from 1 to {max(1, len(level.stakeholders))}"
-        yield "wrong_value", f"level.quorum is {level.quorum}", remedy, ("level", "quorum")
+        message = build_sentence("workflow_problem.arbitrated_by_nobody")
+        yield "wrong_value", message, build_sentence("workflow_remedy.stakeholders"), ("level", "stakeholders")
+    most = max(1, len(level.stakeholders))
+    if level.quorum is not None and not 1 <= level.quorum <= most:
+        yield _build_out_of_range(("level", "quorum"), level.quorum, 1, most)
 
 
-def _check_schema(schema: dict[str, Any] | None) -> Iterator[Told]:
-    wrong = find_output_schema_error(schema) if schema is not None else ""
+def _build_out_of_range(path: tuple[str, ...], value: float, least: int, most: int) -> PartProblem:
+    message = build_sentence("workflow_problem.key_value", key=".".join(path), value=value)
+    return "wrong_value", message, build_sentence("workflow_remedy.range", least=least, most=most), path
+
+
+def _check_schema(schema: dict[str, Any] | None) -> Iterator[PartProblem]:
+    wrong = find_output_schema_error(schema) if schema is not None else None
     if wrong:
-        yield "bad_schema", f"its output_schema {wrong}", "see json-schema.org, or leave it out", ("output_schema",)
+        message = build_sentence("workflow_problem.bad_schema", problem=wrong)
+        yield "bad_schema", message, build_sentence("workflow_remedy.schema"), ("output_schema",)

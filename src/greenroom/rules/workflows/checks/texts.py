@@ -9,8 +9,9 @@ from greenroom.rules.workflows.definition import Step, WorkflowDefinition
 from greenroom.rules.workflows.graph import Graph
 from greenroom.rules.workflows.names import EVERYWHERE, ROUND_FACTS, RUN_FACTS, STEP_FACTS, find_names
 from greenroom.rules.workflows.step_texts import StepText, find_texts, find_value_texts
+from greenroom.sentences import Sentence, Words, build_sentence
 
-Told = tuple[str, str]
+ProblemAndRemedy = tuple[Words, Words]
 """What is wrong with a name, and what to write instead."""
 
 
@@ -71,61 +72,73 @@ class _TextChecker:
             else:
                 paths = compile_expression(text.text, names, condition=text.form == "condition").paths
         except BadExpression as bad:
-            message, _, remedy = bad.message.partition("; ")
-            column = f" (character {bad.column})" if bad.column else ""
-            message = f"{key}: {message}{column}"
-            yield Problem(code="bad_expression", message=message, remedy=remedy or "mend it", path=path, step=where)
+            said = bad.problem
+            if bad.column:
+                said = build_sentence("expression.at", problem=said, column=bad.column)
+            message = build_sentence("field", name=key, problem=said)
+            remedy = bad.remedy or build_sentence("workflow_remedy.mend")
+            yield Problem(code="bad_expression", message=message, remedy=remedy, path=path, step=where)
             return
         for found in sorted(paths):
             wrong = self._get_wrong_path(found, seen, step)
             if wrong:
-                message = f"{key}: {wrong[0]}"
+                message = build_sentence("field", name=key, problem=wrong[0])
                 yield Problem(code="unknown_name", message=message, remedy=wrong[1], path=path, step=where)
         named = {name: kind for name, kind in self._kinds.items() if tuple(name.split(".")) in paths}
         if named and text.form != "template":
             wanted = "boolean" if text.form == "condition" else "list" if text.path == ("for_each", "items") else ""
             told = check_kinds(text.text, names, named, wanted)
             if told:
-                kinds = ", ".join(f"{name} is of the type {kind}" for name, kind in named.items())
-                remedy = f"{kinds}: compare it with such a value, or declare it otherwise"
-                yield Problem(code="wrong_type", message=f"{key}: {told}", remedy=remedy, path=path, step=where)
+                kinds = [
+                    build_sentence("workflow_remedy.kind_of_type", name=name, type=kind) for name, kind in named.items()
+                ]
+                message = build_sentence("field", name=key, problem=told)
+                remedy = build_sentence("workflow_remedy.compare", kinds=kinds)
+                yield Problem(code="wrong_type", message=message, remedy=remedy, path=path, step=where)
 
-    def _get_wrong_path(self, path: tuple[str, ...], seen: Callable[[str], bool], step: Step | None) -> Told | None:
+    def _get_wrong_path(
+        self, path: tuple[str, ...], seen: Callable[[str], bool], step: Step | None
+    ) -> ProblemAndRemedy | None:
         """What is wrong with one chain of names, if anything is."""
         first, rest = path[0], path[1:]
         if not rest:
             return None
         if first == "inputs":
-            told = "declare it under inputs"
+            told = build_sentence("workflow_remedy.declare")
             return _build_unknown("inputs", rest[0], self._definition.inputs, told)
         if first == "vars":
             return self._get_wrong_variable(rest[0], seen)
         if first == "steps":
             return self._get_wrong_step(rest, seen)
         if first == "input" and step is not None:
-            return _build_unknown("input", rest[0], step.inputs, "write it under the step's inputs")
+            return _build_unknown("input", rest[0], step.inputs, build_sentence("workflow_remedy.step_input"))
         facts = {"run": RUN_FACTS, "round": ROUND_FACTS}.get(first)
         return None if facts is None else _build_unknown(first, rest[0], facts)
 
-    def _get_wrong_variable(self, name: str, seen: Callable[[str], bool]) -> Told | None:
+    def _get_wrong_variable(self, name: str, seen: Callable[[str], bool]) -> ProblemAndRemedy | None:
         if name in self._definition.variables or any(map(seen, self._savers.get(name, ()))):
             return None
         if name in self._savers:
             saver = self._savers[name][0]
-            return f"vars.{name} is saved by '{saver}', which need not have ended by then", _suggest_dependency(saver)
+            later = build_sentence("workflow_problem.variable_later", name=name, step=saver)
+            return later, _suggest_dependency(saver)
         return _build_unknown(
-            "vars", name, self._definition.variables.keys() | self._savers.keys(), "write it under variables"
+            "vars",
+            name,
+            self._definition.variables.keys() | self._savers.keys(),
+            build_sentence("workflow_remedy.variables"),
         )
 
-    def _get_wrong_step(self, rest: tuple[str, ...], seen: Callable[[str], bool]) -> Told | None:
+    def _get_wrong_step(self, rest: tuple[str, ...], seen: Callable[[str], bool]) -> ProblemAndRemedy | None:
         name = rest[0]
         if name not in self._steps:
             return _build_unknown("steps", name, self._steps)
         if not seen(name):
-            return f"steps.{name} need not have ended by then", _suggest_dependency(name)
+            return build_sentence("workflow_problem.not_ended", step=name), _suggest_dependency(name)
         if len(rest) > 1 and rest[1] not in STEP_FACTS:
             if rest[1:] and self._get_output_fields(name) and rest[1] in (self._get_output_fields(name) or ()):
-                return f"steps.{name}.{rest[1]} is not known", f"write steps.{name}.output.{rest[1]}"
+                unknown = build_sentence("workflow_problem.name_not_known", name=f"steps.{name}.{rest[1]}")
+                return unknown, build_sentence("workflow_remedy.output_field", step=name, field=rest[1])
             return _build_unknown(f"steps.{name}", rest[1], STEP_FACTS)
         fields = self._get_output_fields(name)
         if len(rest) > 2 and rest[1] == "output" and fields is not None:
@@ -140,11 +153,12 @@ class _TextChecker:
         return step.output if step.output is not None else step.set
 
 
-def _suggest_dependency(step: str) -> str:
-    return f"add '{step}' to the dependencies"
+def _suggest_dependency(step: str) -> Sentence:
+    return build_sentence("workflow_remedy.add_dependency", step=step)
 
 
-def _build_unknown(first: str, name: str, known: Collection[str], otherwise: str = "") -> Told | None:
+def _build_unknown(first: str, name: str, known: Collection[str], otherwise: Words = "") -> ProblemAndRemedy | None:
     if name in known:
         return None
-    return f"{first}.{name} is not known", suggest_nearest(name, known, otherwise)
+    unknown = build_sentence("workflow_problem.name_not_known", name=f"{first}.{name}")
+    return unknown, suggest_nearest(name, known, otherwise)

@@ -7,6 +7,7 @@ import msgspec
 from greenroom.rules.workflows.checks.definition_check import KnownNames
 from greenroom.rules.workflows.checks.problems import Path, Problem
 from greenroom.rules.workflows.definition import AgentConfig, Step, WorkflowDefinition
+from greenroom.sentences import Words, build_sentence
 
 _SETTLED = ("model", "system_prompt", "work_dir", "temperature")
 """What is settled when an agent is started."""
@@ -21,7 +22,7 @@ def find_warnings(definition: WorkflowDefinition, known: KnownNames) -> list[Pro
             found += _check_step(back, ("steps", at, "rollback", number), known)
     for name, inner in definition.workflows.items():
         for problem in find_warnings(inner, known):
-            message = f"in the workflow '{name[:64]}': {problem.message}"
+            message = build_sentence("workflow_problem.in_workflow", workflow=name[:64], problem=problem.message)
             found.append(msgspec.structs.replace(problem, message=message, path=("workflows", name, *problem.path)))
     return found
 
@@ -31,16 +32,17 @@ def _check_step(step: Step, path: Path, known: KnownNames) -> Iterator[Problem]:
     is_new = step.profile or step.agent_runtime
     if not is_new:
         for key in given if step.reuse_agent and not step.reuse_agent.startswith("pool:") else ():
-            message = f"agent_config.{key} has no effect: '{step.reuse_agent}' goes on as it was started"
-            remedy = "write it at the step that keeps the agent"
+            message = build_sentence("workflow_problem.no_effect", key=key, agent=step.reuse_agent)
+            remedy = build_sentence("workflow_remedy.at_keeper")
             yield _build_warning(message, remedy, (*path, "agent_config", key), step)
         return
     driver = known.drivers.get(is_new, is_new if step.agent_runtime else "")
     for key in sorted(known.untold.get(driver, frozenset()).intersection(given)):
-        message = f"agent_config.{key} has no effect: {driver} cannot be told a {key.replace('_', ' ')}"
-        remedy = "leave it out, or take a profile whose driver can"
+        what = key.replace("_", " ")
+        message = build_sentence("workflow_problem.no_effect_for", key=key, driver=driver, what=what)
+        remedy = build_sentence("workflow_remedy.leave_out")
         yield _build_warning(message, remedy, (*path, "agent_config", key), step)
 
 
-def _build_warning(message: str, remedy: str, path: Path, step: Step) -> Problem:
+def _build_warning(message: Words, remedy: Words, path: Path, step: Step) -> Problem:
     return Problem(code="no_effect", message=message, remedy=remedy, path=path, step=step.id)

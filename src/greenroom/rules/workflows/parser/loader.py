@@ -1,6 +1,7 @@
 """Loads a workflow from YAML or JSON, in any known format, into a checked definition."""
 
 import copy
+import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from greenroom.rules.workflows.checks.warnings import find_warnings
 from greenroom.rules.workflows.parser.marked_values import BadText, MarkedMap, mark, read_marked, unmark
 from greenroom.rules.workflows.parser.normal_form import normalize_workflow
 from greenroom.rules.workflows.parser.skills import read_skill
+from greenroom.sentences import Words, build_sentence
 
 FindSkill = Callable[[d.Step], str | None]
 """Finds the text of the skill that a step names; None when there is none."""
@@ -81,7 +83,7 @@ def _parse(read: Callable[[Any], Any], source: Any, file: str) -> LoadedWorkflow
     try:
         written = read(source)
         if not isinstance(written, MarkedMap):
-            raise BadText(1, "this is no workflow", "write its keys: name and steps")
+            raise BadText(1, build_sentence("yaml.no_workflow"), build_sentence("yaml.no_workflow.remedy"))
     except BadText as bad:
         told = Problem(code="bad_text", message=bad.message, remedy=bad.remedy, line=bad.line, column=bad.column)
         raise BadWorkflow([msgspec.structs.replace(told, file=file)]) from None
@@ -148,43 +150,65 @@ def _explain(said: str, part: type[Any], path: Path, plain: dict[str, Any]) -> P
     unknown = re.match(r"Object contains unknown field `([^`]*)`", wrong)
     if unknown:
         keys = _find_keys(part, path, place)
-        message, path = f"the key '{unknown[1][:64]}' is not known", (*path, unknown[1])
+        message, path = build_sentence("workflow_key.unknown", key=unknown[1][:64]), (*path, unknown[1])
         return Problem(
             code="unknown_key", message=message, remedy=suggest_nearest(unknown[1], keys), path=path, step=step
         )
     missing = re.match(r"Object missing required field `([^`]*)`", wrong)
     if missing:
-        message = f"'{missing[1]}' is missing"
-        return Problem(code="missing_key", message=message, remedy=f"write {missing[1]}: ...", path=path, step=step)
+        message = build_sentence("workflow_key.missing", key=missing[1])
+        remedy = build_sentence("workflow_key.missing.remedy", key=missing[1])
+        return Problem(code="missing_key", message=message, remedy=remedy, path=path, step=step)
     key = next((part for part in reversed(path) if isinstance(part, str)), "")
     expected = re.match(r"Expected `([^`]*)`, got `([^`]*)`", wrong)
     if expected:
-        what = f"number {path[-1] + 1} of {key}" if path and isinstance(path[-1], int) else key or "the whole"
-        message = f"{what} is {_describe_type(expected[2])} and must be {_describe_type(expected[1])}"
-        remedy = (
-            f"write {_describe_type(expected[1])} after {'-' if what != key else f'{key}:'}"
-            if key
-            else "write a mapping"
-        )
-        if key == "steps" and expected[1] == "array":
-            remedy = "write each step as an entry of a list: - id: NAME"
-        return Problem(code="wrong_type", message=message, remedy=remedy, path=path, step=step)
+        return _explain_type(expected[1], expected[2], key, path, step)
     value = re.match(r"Invalid enum value '?(.*?)'?$", wrong)
     if value:
         choices = _find_choices(part, key)
-        message = f"{key}: '{value[1][:64]}' is not known"
+        message = build_sentence("workflow_key.choice", key=key, value=value[1][:64])
         return Problem(
             code="wrong_value", message=message, remedy=suggest_nearest(value[1], choices), path=path, step=step
         )
-    message = f"{key}: {wrong[:1].lower()}{wrong[1:]}"
-    return Problem(code="wrong_value", message=message, remedy="see the reference of keys", path=path, step=step)
+    message = build_sentence("field", name=key, problem=wrong[:1].lower() + wrong[1:])
+    remedy = build_sentence("workflow_key.reference")
+    return Problem(code="wrong_value", message=message, remedy=remedy, path=path, step=step)
 
 
-def _describe_type(name: str) -> str:
-    words = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "null": "nothing"}
-    words |= {"object": "a mapping", "array": "a list"}
+def _explain_type(wanted: str, given: str, key: str, path: Path, step: str) -> Problem:
+    is_item = bool(path) and isinstance(path[-1], int)
+    what: Words = key or build_sentence("workflow_key.whole")
+    if path and isinstance(path[-1], int):
+        what = build_sentence("workflow_key.list_number", number=path[-1] + 1, key=key)
+    message = build_sentence(
+        "workflow_key.wrong_type", what=what, given=_describe_type(given), wanted=_describe_type(wanted)
+    )
+    remedy = build_sentence("workflow_key.write_mapping")
+    if key == "steps" and wanted == "array":
+        remedy = build_sentence("workflow_key.steps")
+    elif key:
+        after = "-" if is_item else f"{key}:"
+        remedy = build_sentence("workflow_key.write_after", type=_describe_type(wanted), after=after)
+    return Problem(code="wrong_type", message=message, remedy=remedy, path=path, step=step)
+
+
+_TYPES = {
+    "str": "yaml_type.text",
+    "int": "yaml_type.integer",
+    "float": "yaml_type.number",
+    "bool": "yaml_type.bool",
+    "null": "yaml_type.nothing",
+    "object": "yaml_type.mapping",
+    "array": "yaml_type.list",
+}
+
+
+def _describe_type(name: str) -> Words:
     kinds = [one.strip() for one in name.split("|")]
-    return " or ".join(words.get(kind, kind) for kind in kinds if kind != "null" or len(kinds) == 1)
+    words = [
+        build_sentence(_TYPES[kind]) if kind in _TYPES else kind for kind in kinds if kind != "null" or len(kinds) == 1
+    ]
+    return functools.reduce(lambda first, second: build_sentence("yaml_type.either", first=first, second=second), words)
 
 
 def _get_step_name(path: Path, plain: dict[str, Any]) -> str:
@@ -228,8 +252,8 @@ def _take_skills(
             continue
         text = find(step)
         if text is None:
-            message = f"the skill '{step.skill[:64]}' is not found"
-            remedy = f"write skills/{step.skill[:64]}/SKILL.md beside the file, or in the data directory"
+            message = build_sentence("workflow_problem.skill_missing", skill=step.skill[:64])
+            remedy = build_sentence("workflow_remedy.skill", skill=step.skill[:64])
             path = ("steps", at, "skill")
             missing.append(Problem(code="unknown_skill", message=message, remedy=remedy, path=path, step=step.id))
         else:

@@ -21,6 +21,7 @@ from ruamel.yaml.events import (
 )
 
 from greenroom.rules.workflows.checks.problems import Path
+from greenroom.sentences import Sentence, Words, build_sentence
 
 MAX_BYTES = 200_000
 MAX_DEPTH = 40
@@ -34,8 +35,8 @@ _TRUTHS = {"true": True, "True": True, "TRUE": True, "false": False, "False": Fa
 class BadText(Exception):
     """The text is no YAML that we take."""
 
-    def __init__(self, line: int, message: str, remedy: str, column: int = 0) -> None:
-        super().__init__(message)
+    def __init__(self, line: int, message: Words, remedy: Words, column: int = 0) -> None:
+        super().__init__(str(message))
         self.line, self.message, self.remedy, self.column = line, message, remedy, column
 
 
@@ -75,42 +76,44 @@ class MarkedList(list[Any]):
 def read_marked(text: str) -> Any:
     """The one value that a text holds, of Map, Seq and scalars."""
     if len(text.encode(errors="replace")) > MAX_BYTES:
-        raise BadText(1, f"the text is larger than {MAX_BYTES // 1000} kB", "split it into nested workflows")
+        message = build_sentence("yaml.large", limit_kb=MAX_BYTES // 1000)
+        raise BadText(1, message, build_sentence("yaml.large.remedy"))
     if text.lstrip()[:1] in ("{", "["):
         text = text.replace("\t", " ")  # JSON may be indented with tabs, and holds none in its strings
     try:
         return _build(YAML(typ="safe", pure=True).parse(text))
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        wrong = error.problem or error.context or "it cannot be read"
+        wrong = error.problem or error.context or ""
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 0)
-        raise BadText(line, f"this is no YAML: {wrong}", _suggest_remedy(wrong), column) from None
+        message = build_sentence("yaml.bad", error=wrong or build_sentence("yaml.unreadable"))
+        raise BadText(line, message, _suggest_remedy(wrong), column) from None
     except (YAMLError, ValueError, RecursionError) as error:
-        words = str(error).splitlines()[0][:200]
-        raise BadText(1, f"this is no YAML: {words}", "write plain UTF-8 text without control characters") from None
+        message = build_sentence("yaml.bad", error=str(error).splitlines()[0][:200])
+        raise BadText(1, message, build_sentence("yaml.control")) from None
 
 
-def _suggest_remedy(wrong: str) -> str:
+def _suggest_remedy(wrong: str) -> Sentence:
     """What usually leads to what the parser complains of."""
     if "\\t" in wrong:
-        return "indent with spaces, not with tabs"
+        return build_sentence("yaml.indent")
     if "mapping values are not allowed" in wrong:
-        return "let the keys of a mapping begin in one column, and quote a text that has a colon in it"
+        return build_sentence("yaml.quote_colon")
     if "block end" in wrong or "block mapping" in wrong or "expected ':'" in wrong:
-        return "let the keys of a mapping begin in one column, each with a colon and a blank behind it"
+        return build_sentence("yaml.keys_begin")
     if "cannot start any token" in wrong:
-        return "put the text into quotes"
+        return build_sentence("yaml.quote_text")
     if "expected ',' or" in wrong or "flow" in wrong:
-        return "close the bracket, and put a comma between its entries"
+        return build_sentence("yaml.bracket")
     if "quoted scalar" in wrong or "end of stream" in wrong:
-        return "close the quote or the bracket that was opened here"
-    return "mend the text at this line"
+        return build_sentence("yaml.quote")
+    return build_sentence("yaml.mend")
 
 
 def mark(value: Any, depth: int = 0) -> Any:
     """Plain JSON values as if they had been read from line 0."""
     if depth > MAX_DEPTH:
-        raise BadText(0, f"it is nested more than {MAX_DEPTH} deep", "write it flatter")
+        raise BadText(0, build_sentence("yaml.deep", limit=MAX_DEPTH), build_sentence("yaml.deep.remedy"))
     if isinstance(value, dict):
         made = MarkedMap(0)
         for key, one in value.items():
@@ -164,11 +167,11 @@ class _Builder:
         if isinstance(event, DocumentStartEvent):
             self._documents += 1
             if self._documents > 1:
-                raise BadText(line, "there is a second document", "write one workflow in a file")
+                raise BadText(line, build_sentence("yaml.second"), build_sentence("yaml.second.remedy"))
         elif isinstance(event, SequenceStartEvent | MappingStartEvent):
             _refuse_tag(event, line)
             if len(self._stack) >= MAX_DEPTH:
-                raise BadText(line, f"it is nested more than {MAX_DEPTH} deep", "write it flatter")
+                raise BadText(line, build_sentence("yaml.deep", limit=MAX_DEPTH), build_sentence("yaml.deep.remedy"))
             made = MarkedMap(line) if isinstance(event, MappingStartEvent) else MarkedList(line)
             self._stack.append(_OpenContainer(made, event.anchor, self._values))
         elif isinstance(event, SequenceEndEvent | MappingEndEvent):
@@ -182,7 +185,7 @@ class _Builder:
 
     def _put_alias(self, name: str, line: int) -> None:
         if name not in self._anchors:
-            raise BadText(line, f"the alias *{name} names nothing before it", f"write &{name} first")
+            raise BadText(line, build_sentence("yaml.alias", name=name), build_sentence("yaml.alias.remedy", name=name))
         found, count = self._anchors[name]
         self._need_few(line, count)
         self._put(copy.deepcopy(found), line, count)
@@ -199,7 +202,9 @@ class _Builder:
 
     def _need_few(self, line: int, count: int) -> None:
         if self._values + count > MAX_VALUES:
-            raise BadText(line, f"it holds more than {MAX_VALUES} values, aliases counted", "use fewer aliases")
+            raise BadText(
+                line, build_sentence("yaml.many_values", limit=MAX_VALUES), build_sentence("yaml.many_values.remedy")
+            )
 
 
 class _OpenContainer:
@@ -220,18 +225,21 @@ class _OpenContainer:
 
     def _convert_key(self, key: Any, line: int) -> str:
         if key == "<<":
-            raise BadText(line, "merge keys (<<) are not taken", "write the keys out")
+            raise BadText(line, build_sentence("yaml.merge"), build_sentence("yaml.merge.remedy"))
         if not isinstance(key, str):
-            raise BadText(line, f"the key {str(key)[:40]} is no text", "put it into quotes")
+            raise BadText(
+                line, build_sentence("yaml.key_no_text", key=str(key)[:40]), build_sentence("yaml.key_no_text.remedy")
+            )
         if isinstance(self.value, MarkedMap) and key in self.value:
             first = self.value.lines[key]
-            raise BadText(line, f"the key '{key[:64]}' is here twice, first in line {first}", "keep one of them")
+            message = build_sentence("yaml.double_key", key=key[:64], line=first)
+            raise BadText(line, message, build_sentence("yaml.double_key.remedy"))
         return key
 
 
 def _refuse_tag(event: Any, line: int) -> None:
     if event.tag is not None and event.tag != "!":
-        raise BadText(line, f"the tag {str(event.tag)[:64]} is not taken", "write the plain value")
+        raise BadText(line, build_sentence("yaml.tag", tag=str(event.tag)[:64]), build_sentence("yaml.tag.remedy"))
 
 
 def _parse_scalar(event: Any, line: int) -> Any:
@@ -249,7 +257,7 @@ def _parse_scalar(event: Any, line: int) -> Any:
     if _FLOAT.fullmatch(text):
         decimal = float(text)
         if abs(decimal) == float("inf"):
-            raise BadText(line, f"the number {text[:20]}... is too large", "put it into quotes if it is a text")
+            raise BadText(line, build_sentence("yaml.number", number=text[:20]), build_sentence("yaml.number.remedy"))
         return decimal
     return _join_surrogates(text, line)
 
@@ -261,4 +269,4 @@ def _join_surrogates(text: str, line: int) -> str:
     try:
         return text.encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError:
-        raise BadText(line, "there is half a character (a lone surrogate)", "write the character itself") from None
+        raise BadText(line, build_sentence("yaml.surrogate"), build_sentence("yaml.surrogate.remedy")) from None
