@@ -16,6 +16,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from greenroom.link import frames
+from greenroom.link.reports import WordsReport
 from greenroom.node.outbox import NodeOutbox
 from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done
@@ -212,7 +213,7 @@ def test_a_node_that_is_removed_while_it_talks_is_told_so(stage: Stage, far: Far
         removing = threading.Thread(target=stage.api.delete, args=(f"/api/nodes/{far.id}?force=true",))
         removing.start()
         for number in range(1, 100_000):
-            item = frames.ItemFrame(number=number, run="run_none", at=1, heard={"type": "said", "text": "hm"})
+            item = frames.ItemFrame(number=number, run="run_none", at=1, heard=WordsReport("hm"))
             link.send(frames.encode(item).decode())
             while number % 200 == 0 and frames.decode_from_hub(link.recv(timeout=WAIT_S)) != frames.Ack(number=number):
                 pass  # so that it is no flood

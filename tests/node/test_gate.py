@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from greenroom.link.call_digest import Subject, hash_call
+from greenroom.link.orders import DecideOrder
 from greenroom.node.call_paths import resolve_call_paths
 from greenroom.node.permission_gate import PermissionGate
 from greenroom.node.program_digests import digest_programs
@@ -15,13 +16,11 @@ from greenroom.runtimes.contract import PermissionAsked
 PLACE = Subject(tool="", agent_id="agt_1", run_id="run_1")
 
 
-def approved_after(gate: PermissionGate, tool: str, arguments: Any, directory: Path) -> dict[str, Any]:
+def approved_after(gate: PermissionGate, tool: str, arguments: Any, directory: Path) -> DecideOrder:
     """A call is asked about, and this is the order that a person's yes makes."""
     seen = gate.add_call(PermissionAsked(permission="1", call="c", tool=tool, input=arguments), PLACE, directory)
-    subject = msgspec.structs.replace(
-        PLACE, tool=tool, arguments=arguments, directory=seen["directory"], files=seen["files"]
-    )
-    return {"decision": "allow", "digest": hash_call(subject)}
+    subject = msgspec.structs.replace(PLACE, tool=tool, arguments=arguments, directory=seen.directory, files=seen.files)
+    return DecideOrder(native="1", decision="allow", digest=hash_call(subject))
 
 
 def test_a_path_that_leads_elsewhere_after_the_approval_is_refused(tmp_path: Path) -> None:
@@ -35,7 +34,7 @@ def test_a_path_that_leads_elsewhere_after_the_approval_is_refused(tmp_path: Pat
     order = approved_after(gate, "Write", {"file_path": "docs/a.txt", "content": "x"}, work)
     (work / "docs").unlink()
     (work / "docs").symlink_to(tmp_path / "outside")
-    assert "leads elsewhere" in (gate.get_refusal("1", order) or "")
+    assert "leads elsewhere" in (gate.get_refusal(order) or "")
 
 
 def test_a_plain_folder_that_became_a_link_after_the_approval_is_refused(tmp_path: Path) -> None:
@@ -44,7 +43,7 @@ def test_a_plain_folder_that_became_a_link_after_the_approval_is_refused(tmp_pat
     order = approved_after(gate, "Write", {"file_path": "docs/a.txt", "content": "x"}, tmp_path)
     (tmp_path / "docs").rmdir()
     (tmp_path / "docs").symlink_to("/etc")
-    assert gate.get_refusal("1", order) is not None
+    assert gate.get_refusal(order) is not None
 
 
 def test_a_working_directory_that_was_swapped_is_refused(tmp_path: Path) -> None:
@@ -56,14 +55,14 @@ def test_a_working_directory_that_was_swapped_is_refused(tmp_path: Path) -> None
     order = approved_after(gate, "Bash", {"command": "make"}, work)
     work.unlink()
     work.symlink_to(tmp_path / "two")
-    assert gate.get_refusal("1", order) is not None
+    assert gate.get_refusal(order) is not None
 
 
 def test_a_call_of_which_nothing_has_changed_runs(tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_text("true")
     gate = PermissionGate()
     order = approved_after(gate, "Bash", {"command": "sh run.sh > out.txt", "cwd": "."}, tmp_path)
-    assert gate.get_refusal("1", order) is None
+    assert gate.get_refusal(order) is None
 
 
 @pytest.mark.parametrize(
@@ -166,9 +165,9 @@ def test_the_hubs_files_are_not_an_agents_even_where_they_lie_in_its_folder(
 ) -> None:
     (tmp_path / "hub").mkdir()
     (tmp_path / "sub").mkdir()
-    assert resolve_call_paths(tmp_path, tool, arguments, tmp_path / "hub").get("own")
-    assert not resolve_call_paths(tmp_path, "Read", {"file_path": "sub/a"}, tmp_path / "hub").get("own")
+    assert resolve_call_paths(tmp_path, tool, arguments, tmp_path / "hub").is_own
+    assert not resolve_call_paths(tmp_path, "Read", {"file_path": "sub/a"}, tmp_path / "hub").is_own
     desk = tmp_path / "hub" / "node" / "work" / "agt_1"
     desk.mkdir(parents=True)
-    assert not resolve_call_paths(desk, "Read", {"file_path": "a.txt"}, tmp_path / "hub").get("own")
-    assert not resolve_call_paths(desk, "Grep", {"pattern": "x"}, tmp_path / "hub").get("own")
+    assert not resolve_call_paths(desk, "Read", {"file_path": "a.txt"}, tmp_path / "hub").is_own
+    assert not resolve_call_paths(desk, "Grep", {"pattern": "x"}, tmp_path / "hub").is_own

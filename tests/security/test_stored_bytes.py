@@ -11,6 +11,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from greenroom.link import frames
+from greenroom.link.reports import WordsReport
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done
@@ -116,7 +117,7 @@ def test_a_node_that_fills_the_hub_is_refused_at_its_limit_and_loses_nothing(hub
         assert hello(link)["op"] == "welcome"
         while number < MOST_OF_NODE // 10:
             number += 1
-            item = frames.ItemFrame(number=number, run="run_none", at=1, heard={"type": "said", "text": "x"})
+            item = frames.ItemFrame(number=number, run="run_none", at=1, heard=WordsReport("x"))
             link.send(frames.encode(item).decode())
             while acked < number:
                 acked = max(acked, json.loads(link.recv(WAIT_S)).get("number", 0))

@@ -14,6 +14,7 @@ from websockets.sync.client import connect
 
 from greenroom.doors.compat.assist.agentassist_pb2 import WebsocketMessage
 from greenroom.link import frames
+from greenroom.link.reports import WordsReport
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
 from tests.conftest import end_node
@@ -72,7 +73,7 @@ def test_a_node_that_floods_is_read_at_its_pace_and_stays_connected(tmp_path: Pa
                 link.send(frames.encode(hello).decode())
                 assert json.loads(link.recv(WAIT_S))["op"] == "welcome"
                 for number in range(1, 66):
-                    heard = {"type": "said", "text": "x" * 200_000}
+                    heard = WordsReport("x" * 200_000)
                     link.send(
                         frames.encode(frames.ItemFrame(number=number, run="run_none", at=1, heard=heard)).decode()
                     )

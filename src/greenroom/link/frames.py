@@ -4,6 +4,9 @@ from typing import Annotated, Any
 
 import msgspec
 
+from greenroom.link.orders import UnknownOrder, Work, build_body, get_order_name, read_work
+from greenroom.link.reports import Report, read_report
+
 LINK_VERSION = 2
 LEASE_S = 15
 KEYS_S = 10
@@ -38,7 +41,7 @@ class ItemFrame(msgspec.Struct, frozen=True, kw_only=True, tag="item", tag_field
     number: Count
     run: str
     at: Count
-    heard: dict[str, Any]
+    heard: Report
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True, tag="taken", tag_field="op"):
@@ -85,8 +88,23 @@ class Ack(msgspec.Struct, frozen=True, kw_only=True, tag="ack", tag_field="op"):
     number: int
 
 
-class Ordered(msgspec.Struct, frozen=True, kw_only=True, tag="order", tag_field="op"):
+class Ordered(msgspec.Struct, frozen=True, kw_only=True):
     """Something the node is to do. It is sent again until the node says that it has stored it."""
+
+    id: str
+    run: str
+    agent: str
+    work: Work | UnknownOrder
+    token: str | None = None
+    """The agent's credential, for a start."""
+    credential: str | None = None
+    """Its id, which the node sends back when the agent has started with it."""
+    good_for_s: float | None = None
+    """Of a person's approval: how long it may still be used, from when the hub sends it. None is forever."""
+
+
+class _OrderFrame(msgspec.Struct, frozen=True, kw_only=True, tag="order", tag_field="op"):
+    """An order as it goes over the link: its fields are apart from its name."""
 
     id: str
     what: str
@@ -94,11 +112,11 @@ class Ordered(msgspec.Struct, frozen=True, kw_only=True, tag="order", tag_field=
     agent: str
     body: dict[str, Any]
     token: str | None = None
-    """The agent's credential, for a start."""
     credential: str | None = None
-    """Its id, which the node sends back when the agent has started with it."""
     good_for_s: float | None = None
-    """Of a person's approval: how long it may still be used, from when the hub sends it. None is forever."""
+
+
+_SHARED = set(Ordered.__struct_fields__) & set(_OrderFrame.__struct_fields__)
 
 
 class Watch(msgspec.Struct, frozen=True, kw_only=True, tag="watch", tag_field="op"):
@@ -136,13 +154,45 @@ FromNode = Hello | ItemFrame | Taken | Live | Looked | PingFrame
 FromHub = Welcome | Ack | Ordered | Watch | TerminalInput | Look | Stopping | PongFrame
 encode = msgspec.json.Encoder().encode
 _decode_from_node = msgspec.json.Decoder(FromNode).decode
-decode_from_hub = msgspec.json.Decoder(FromHub).decode
+_decode_from_hub = msgspec.json.Decoder(
+    Welcome | Ack | _OrderFrame | Watch | TerminalInput | Look | Stopping | PongFrame
+).decode
+
+
+def encode_from_hub(frame: FromHub) -> bytes:
+    if not isinstance(frame, Ordered):
+        return encode(frame)
+    work, shared = frame.work, {name: getattr(frame, name) for name in _SHARED}
+    return encode(_OrderFrame(what=get_order_name(work), body=build_body(work, frame.run), **shared))
+
+
+def decode_from_hub(text: str | bytes) -> FromHub:
+    """A frame of a hub; raises DecodeError when it is none. An order of a hub of another version is read as well."""
+    frame = _decode_from_hub(text)
+    if not isinstance(frame, _OrderFrame):
+        other: FromHub = frame
+        return other
+    shared = {name: getattr(frame, name) for name in _SHARED}
+    return Ordered(work=read_work(frame.what, frame.body, frame.run), **shared)
+
+
+class _AnyItem(msgspec.Struct, tag="item", tag_field="op"):
+    """An item with a report that is not one of ours."""
+
+    number: Count
+    run: str
+    at: Count
+    heard: dict[str, Any]
 
 
 def decode_from_node(text: str) -> FromNode:
-    """A frame of a node; raises DecodeError when it is none."""
+    """A frame of a node; raises DecodeError when it is none. An item of a node of another version is read as well."""
     try:
-        found: FromNode = _decode_from_node(text)
+        try:
+            found: FromNode = _decode_from_node(text)
+        except msgspec.ValidationError:
+            item = msgspec.json.decode(text, type=_AnyItem)
+            found = ItemFrame(number=item.number, run=item.run, at=item.at, heard=read_report(item.heard))
     except RecursionError:
         raise msgspec.DecodeError("it is nested too deeply") from None
     return found

@@ -4,13 +4,19 @@ import asyncio
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from greenroom.ids import new_id
-from greenroom.link import frames
 from greenroom.link.profile_definition import ProfileDefinition
+from greenroom.link.reports import WorkPlace
 from greenroom.node.agent_terminal import AgentTerminal
-from greenroom.node.launch_env import LaunchContext, extract_start_options, make_session_options, remove_agent_files
+from greenroom.node.launch_env import (
+    Launch,
+    LaunchContext,
+    StartOptions,
+    extract_start_options,
+    make_session_options,
+    remove_agent_files,
+)
 from greenroom.node.output_buffer import Show
 from greenroom.node.processes import ProcessSpawner
 from greenroom.node.sandbox import make_sandbox
@@ -37,7 +43,7 @@ class AgentProcess:
         self._opening: SessionOptions | None = None
         self._being_opened: asyncio.Future[RuntimeSession] | None = None
         self._definition: ProfileDefinition | None = None
-        self._started_with: dict[str, Any] = {}
+        self._started_with: StartOptions = {}
 
     @property
     def directory(self) -> Path:
@@ -51,41 +57,33 @@ class AgentProcess:
         return Path(has_own).expanduser() if has_own else None
 
     @property
-    def place(self) -> dict[str, str]:
+    def place(self) -> WorkPlace:
         """The directory and the model of the agent, as far as known, to show with its run."""
         model = self._definition.model if self._definition is not None else None
         repository = self.repository
-        return {
-            "directory": str(self.directory),
-            "repository": str(repository) if repository else "",
-            "branch": self._branch,
-            "model": model or "",
-        }
+        return WorkPlace(str(self.directory), str(repository) if repository else "", self._branch, model or "")
 
     async def update_branch(self) -> None:
         """See which branch the agent's directory is on now; a folder of its own has none."""
         has_directory = self._definition is not None and self._definition.directory is not None
         self._branch = await asyncio.to_thread(find_branch, self.directory) if has_directory else ""
 
-    def fits(self, order: frames.Ordered) -> bool:
-        """Whether it was started with what an order wants: a process keeps its sandbox, its model and the like."""
-        return self._started_with == extract_start_options(order)
+    def fits(self, definition: ProfileDefinition) -> bool:
+        """Whether it was started with what is wanted: a process keeps its sandbox, its model and the like."""
+        return self._started_with == extract_start_options(definition)
 
     async def open(
         self,
-        order: frames.Ordered,
-        definition: ProfileDefinition,
+        launch: Launch,
         driver: Driver,
         given: LaunchContext,
         is_wanted: Callable[[], bool],
     ) -> RuntimeSession | None:
         """Start it and open its session, or resume it; None if that is not wanted any more meanwhile."""
-        self._definition, self.credential, self._started_with = (
-            definition,
-            order.credential,
-            extract_start_options(order),
-        )
-        opening = await asyncio.to_thread(make_session_options, self._folder, self._agent_id, order, definition, given)
+        definition = launch.work.definition
+        self._definition, self.credential = definition, launch.credential
+        self._started_with = extract_start_options(definition)
+        opening = await asyncio.to_thread(make_session_options, self._folder, self._agent_id, launch, given)
         self._opening = opening
         await self.update_branch()
         own = [opening.scratch, opening.directory]

@@ -6,33 +6,21 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import assert_never
 
-import msgspec
-
-from greenroom.link import frames
+from greenroom.link import reports
 from greenroom.link.call_digest import Subject
-from greenroom.link.profile_definition import ProfileDefinition
+from greenroom.link.orders import DecideOrder
+from greenroom.link.reports import TurnPaused, TurnReport, TurnUsedUp, TurnWentOn
 from greenroom.node.agent_process import AgentProcess
 from greenroom.node.agent_terminal import AgentTerminal
 from greenroom.node.changes import WorktreeChanges
-from greenroom.node.launch_env import LaunchContext
+from greenroom.node.launch_env import Launch, LaunchContext
 from greenroom.node.output_buffer import OutputBuffer, Show, Tell
 from greenroom.node.permission_gate import PermissionGate
 from greenroom.node.terminals import TerminalPacer
 from greenroom.runtimes.attachable import TerminalSession
-from greenroom.runtimes.contract import (
-    Died,
-    Driver,
-    Opened,
-    PermissionAsked,
-    PermissionWithdrawn,
-    RuntimeSession,
-    Said,
-    TaskSession,
-    TurnEnded,
-    Usage,
-)
+from greenroom.runtimes.contract import Driver, RuntimeSession, TaskSession
 
 logger = logging.getLogger(__name__)
 _CANCEL_S = 5.0
@@ -76,7 +64,7 @@ class HeldAgent:
         self._reading: asyncio.Task[None] | None = None
         self._turn = asyncio.Event()
         self._turn.set()
-        self._opened: Opened | None = None
+        self._opened: reports.Opened | None = None
         self._noted = asyncio.Event()
         """Whether the session's id is kept for the hub, or the session is over."""
         self._is_ending = False
@@ -99,11 +87,12 @@ class HeldAgent:
         return not self._busy.locked() and self.session is not None and self.run_id is None
 
     async def start(
-        self, order: frames.Ordered, driver: Driver, given: LaunchContext, is_cancelled: Callable[[], bool]
+        self, launch: Launch, driver: Driver, given: LaunchContext, is_cancelled: Callable[[], bool]
     ) -> None:
         """Put the agent to work, opening or resuming its session if it has none."""
+        work, definition = launch.work, launch.work.definition
         async with self._busy:
-            if self._is_ending or (self.session is not None and not self._process.fits(order)):
+            if self._is_ending or (self.session is not None and not self._process.fits(launch.work.definition)):
                 await self._end()  # the profile may want another sandbox now: a process keeps what it was started in
             if is_cancelled():  # from here on `cancel` finds the run
                 if self.session is None:
@@ -111,35 +100,34 @@ class HeldAgent:
                 return
             if self.session is None:
                 self.terminal.expect()
-            self.run_id, self.keep = order.run, bool(order.body.get("keep"))
+            self.run_id, self.keep = launch.run_id, work.keep
             self._queued, self._paused, self._cancelled_run = [], False, None
             self._gate = PermissionGate()
             try:
-                definition = msgspec.convert(order.body["definition"], ProfileDefinition)
                 self.idle_s = definition.idle_s
                 self._place = Subject(
                     tool="",
-                    profile=str(order.body.get("profile") or ""),
+                    profile=work.profile,
                     agent_id=self.agent_id,
-                    run_id=order.run,
+                    run_id=launch.run_id,
                     sandbox=definition.sandbox,
                 )
                 if self.session is not None and self._opened is not None:
                     await self._process.update_branch()
                     self._note_opened(self._opened)
                 else:
-                    await self._open(order, definition, driver, given)
+                    await self._open(launch, driver, given)
                     await self._noted.wait()  # the hub knows the session before the agent gets its prompt
-                if self.session is None or self.run_id != order.run:
+                if self.session is None or self.run_id != launch.run_id:
                     await self._end()  # it was cancelled meanwhile
                     return
                 await asyncio.to_thread(self._changes.begin, self._process.repository, self._process.directory)
                 self._turn.clear()
-                self._task, self._is_step = str(order.body.get("task") or order.run), bool(order.body.get("is_step"))
-                await self._prompt(self.session, order.body["prompt"], resumes=self._task != order.run)
+                self._task, self._is_step = work.task or launch.run_id, work.is_step
+                await self._prompt(self.session, work.prompt, resumes=self._task != launch.run_id)
             except TimeoutError:
                 await self._report_failure(f"the agent did not start within {definition.start_timeout_s} s")
-            except (OSError, ValueError, msgspec.ValidationError) as error:
+            except (OSError, ValueError) as error:
                 await self._report_failure(f"the agent could not be started: {error}")
             except Exception as error:
                 logger.exception("agent %s could not be started", self.agent_id)
@@ -150,10 +138,8 @@ class HeldAgent:
             session.set_task(self._task, resumes=resumes, is_step=self._is_step)
         await session.prompt(text)
 
-    async def _open(
-        self, order: frames.Ordered, definition: ProfileDefinition, driver: Driver, given: LaunchContext
-    ) -> None:
-        session = await self._process.open(order, definition, driver, given, lambda: self.run_id == order.run)
+    async def _open(self, launch: Launch, driver: Driver, given: LaunchContext) -> None:
+        session = await self._process.open(launch, driver, given, lambda: self.run_id == launch.run_id)
         if session is None:
             self._noted.set()
         else:
@@ -163,7 +149,7 @@ class HeldAgent:
             await self._process.attach_session(session)
 
     async def _report_failure(self, error: str) -> None:
-        self._hearing.note(self.run_id, TurnEnded(reason="failed", error=error))
+        self._hearing.note(self.run_id, reports.TurnEnded(reason="failed", error=error))
         self.run_id = None
         await self._end()
 
@@ -171,25 +157,10 @@ class HeldAgent:
         try:
             async for heard in session.listen():
                 await self._room()
-                if isinstance(heard, Opened):
-                    self._opened = heard
-                    self._note_opened(heard)
-                    self._noted.set()
-                elif isinstance(heard, TurnEnded):
-                    await self._handle_turn_end(session, heard)
-                elif isinstance(heard, PermissionAsked):
-                    await self._handle_permission(heard)
-                elif isinstance(heard, Usage):
-                    self._hearing.note(self.run_id or self._cancelled_run, heard)
-                else:
-                    if isinstance(heard, PermissionWithdrawn):
-                        self._gate.forget(heard.permission)
-                    if isinstance(heard, Died) and not self._turn.is_set():
-                        self._hearing.note_stop(self.run_id)
-                    self._hearing.note(self.run_id, heard)
+                await self._handle(session, heard)
         except Exception as error:
             logger.exception("agent %s cannot be heard any more", self.agent_id)
-            self._hearing.note(self.run_id, Died(code=None, last_words=f"its driver failed: {error!r}"))
+            self._hearing.note(self.run_id, reports.Died(code=None, last_words=f"its driver failed: {error!r}"))
         finally:
             self._is_ending = True
             self.run_id = self.session = self._opened = None
@@ -201,24 +172,55 @@ class HeldAgent:
                 self._reading = None
                 self._is_ending = False
 
-    async def _handle_permission(self, asked: PermissionAsked) -> None:
+    async def _handle(self, session: RuntimeSession, heard: reports.Heard) -> None:
+        match heard:
+            case reports.Opened():
+                self._opened = heard
+                self._note_opened(heard)
+                self._noted.set()
+            case reports.TurnEnded():
+                await self._handle_turn_end(session, heard)
+            case reports.PermissionAsked():
+                await self._handle_permission(heard)
+            case reports.Usage():
+                self._hearing.note(self.run_id or self._cancelled_run, heard)
+            case reports.PermissionWithdrawn():
+                self._gate.forget(heard.permission)
+                self._hearing.note(self.run_id, heard)
+            case reports.Died():
+                if not self._turn.is_set():
+                    self._hearing.note_stop(self.run_id)
+                self._hearing.note(self.run_id, heard)
+            case (
+                reports.Said()
+                | reports.Thought()
+                | reports.CallStarted()
+                | reports.CallFinished()
+                | reports.QuestionAsked()
+            ):
+                self._hearing.note(self.run_id, heard)
+            case _:
+                assert_never(heard)
+
+    async def _handle_permission(self, asked: reports.PermissionAsked) -> None:
         """Report to the hub what would run, and keep it, so that nothing else runs."""
         directory, hidden = self._process.directory, self._folder.parent
-        seen = await asyncio.to_thread(self._gate.add_call, asked, self._place, directory, hidden)
-        self._hearing.note(self.run_id, asked, **seen)
+        report = await asyncio.to_thread(self._gate.add_call, asked, self._place, directory, hidden)
+        self._hearing.note(self.run_id, report)
 
-    def _note_opened(self, opened: Opened) -> None:
-        self._hearing.note(self.run_id, opened, credential=self._process.credential, place=self._process.place)
+    def _note_opened(self, opened: reports.Opened) -> None:
+        report = reports.SessionReport(opened.session, opened.details, self._process.credential, self._process.place)
+        self._hearing.note(self.run_id, report)
 
-    async def _handle_turn_end(self, session: RuntimeSession, ended: TurnEnded) -> None:
+    async def _handle_turn_end(self, session: RuntimeSession, ended: reports.TurnEnded) -> None:
         goes_on = bool(self._queued) and ended.reason == "done" and self.run_id is not None
         changed = await asyncio.to_thread(self._changes.find) if self.run_id is not None else None
         if changed is not None:
-            self._hearing.tell(self.run_id, type="changed", **changed)
+            self._hearing.tell(self.run_id, changed)
         used_up = ended.reason == "quota" and self.run_id is not None
         paused = used_up or (self._paused and ended.reason == "cancelled")
-        kind = "turn_went_on" if goes_on else "turn_used_up" if used_up else "turn_paused" if paused else ""
-        self._hearing.note(self.run_id, ended, goes_on=kind)
+        outcome = TurnWentOn if goes_on else TurnUsedUp if used_up else TurnPaused if paused else TurnReport
+        self._hearing.note(self.run_id, ended, outcome)
         if goes_on:
             text, self._queued = "\n\n".join(self._queued), []
             await session.prompt(text)
@@ -246,19 +248,17 @@ class HeldAgent:
             elif not await self.session.steer(text):
                 self._queued.append(text)
 
-    async def decide(self, body: dict[str, Any]) -> None:
+    async def decide(self, order: DecideOrder) -> None:
         async with self._busy:
             if self.session is None:
                 return
-            native = str(body["permission"]).partition(":")[2]
-            refusal = await asyncio.to_thread(self._gate.get_refusal, native, body)
+            refusal = await asyncio.to_thread(self._gate.get_refusal, order)
             if refusal is not None:
                 logger.warning("agent %s: %s", self.agent_id, refusal)
-                self._hearing.tell(self.run_id, type="approval_refused", permission=native, reason=refusal)
-                await self.session.decide(native, "deny", text=refusal)
+                self._hearing.tell(self.run_id, reports.ApprovalUnused(order.native, refusal))
+                await self.session.decide(order.native, "deny", text=refusal)
                 return
-            arguments = body.get("arguments")
-            await self.session.decide(native, body["decision"], text=body.get("text") or "", arguments=arguments)
+            await self.session.decide(order.native, order.decision, text=order.text, arguments=order.arguments)
 
     async def pause(self, run_id: str) -> None:
         """Stop the turn but not the run: a person decides whether it continues."""
@@ -319,7 +319,7 @@ class HeldAgent:
     async def finish(self, run_id: str, text: str) -> None:
         """The agent has said through the hub that it is done, and what it has done."""
         if self.run_id == run_id and isinstance(self.session, TerminalSession):
-            self._hearing.note(run_id, Said(text=text))
+            self._hearing.note(run_id, reports.Said(text=text))
             await self.session.finish()
 
     async def close(self, *, if_idle: bool = False) -> None:

@@ -2,8 +2,8 @@
 
 import subprocess
 from pathlib import Path
-from typing import Any
 
+from greenroom.link.reports import WorktreeChanged
 from greenroom.node.worktrees import run_git
 
 _MOST_CHARS = 100_000
@@ -31,7 +31,7 @@ class WorktreeChanges:
         self._base = run_git(tree, *self._where, "rev-parse", "--verify", "HEAD").stdout.strip()
         self._tree = tree if self._base else None
 
-    def find(self) -> dict[str, Any] | None:
+    def find(self) -> WorktreeChanged | None:
         """The changes so far; None when there are none, or git fails. Blocks."""
         if self._tree is None:
             return None
@@ -41,7 +41,7 @@ class WorktreeChanges:
             return None
         if not diff:
             return None
-        return {"base": self._base, "diff": diff[:_MOST_CHARS], "is_cut": len(diff) > _MOST_CHARS}
+        return WorktreeChanged(self._base, diff[:_MOST_CHARS], is_cut=len(diff) > _MOST_CHARS)
 
     def _diff(self, tree: Path) -> str:
         parts = [self._git(tree, "diff", *_PLAIN, self._base)]

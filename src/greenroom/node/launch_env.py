@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from greenroom.link import frames
+from greenroom.link.orders import StartOrder
 from greenroom.link.profile_definition import PLACEHOLDERS, ProfileDefinition
 from greenroom.node.worktrees import make_worktree, remove_worktree
 from greenroom.runtimes.contract import SessionOptions
@@ -31,6 +31,20 @@ _STARTED_WITH = (
 """What of a profile is settled when an agent's process is started."""
 
 
+StartOptions = dict[str, Any]
+"""What a process was started with, by the names of a profile's fields."""
+
+
+class Launch(NamedTuple):
+    """An order to put an agent to work, and what is with it."""
+
+    run_id: str
+    work: StartOrder
+    token: str | None
+    """The agent's credential, and its id."""
+    credential: str | None
+
+
 class LaunchContext(NamedTuple):
     """What a node gives to each of its agents: of its own environment, and the ways to the hub."""
 
@@ -43,27 +57,25 @@ class LaunchContext(NamedTuple):
     """What is set once whoever has this credential has asked the hub for its tools."""
 
 
-def make_session_options(
-    folder: Path, agent_id: str, order: frames.Ordered, definition: ProfileDefinition, given: LaunchContext
-) -> SessionOptions:
+def make_session_options(folder: Path, agent_id: str, launch: Launch, given: LaunchContext) -> SessionOptions:
     """All that a driver needs to open this agent's session."""
-    missing = order.body.get("missing_skills") or []
-    if missing:
+    work, definition = launch.work, launch.work.definition
+    if missing := work.missing_skills:
         raise ValueError(
             f"the skill {missing[0]} is not found: write skills/{missing[0]}/SKILL.md in the hub's directory"
         )
     scratch = folder / "scratch" / agent_id
     scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
-    token_file = _write_private(scratch / "token", order.token or "")
+    token_file = _write_private(scratch / "token", launch.token or "")
     directory = _make_directory(folder, agent_id, definition)
     way = choose_quoting(definition.driver, definition.command, definition.options)
     values = {
-        "{thread_id}": order.body.get("thread_id") or "",
-        "{thread_topic}": way.quote(str(order.body.get("thread_topic") or "")),
+        "{thread_id}": work.thread_id or "",
+        "{thread_topic}": way.quote(work.thread_topic or ""),
         "{bus_address}": given.bus_address,
         "{agent_id}": agent_id,
         "{token_file}": str(token_file),
-        "{prompt}": way.quote(str(order.body.get("prompt") or "")),
+        "{prompt}": way.quote(work.prompt),
     }
     return SessionOptions(
         command=fill_command(definition.command, values),
@@ -72,20 +84,19 @@ def make_session_options(
         env=build_environment(definition, given.env),
         hub_url=given.mcp_url,
         token_file=token_file,
-        hub_asked=given.asks(order.token) if order.token else None,
+        hub_asked=given.asks(launch.token) if launch.token else None,
         model=definition.model,
         temperature=definition.temperature,
         instructions=definition.instructions,
-        resume=order.body.get("session"),
+        resume=work.session,
         may_spawn=definition.may_spawn,
         options=definition.options,
     )
 
 
-def extract_start_options(order: frames.Ordered) -> dict[str, Any]:
-    """What an order wants a process to be started with: two that differ in it cannot share one."""
-    definition = order.body.get("definition") or {}
-    return {name: definition[name] for name in _STARTED_WITH if name in definition}
+def extract_start_options(definition: ProfileDefinition) -> StartOptions:
+    """What a process is to be started with: two profiles that differ in it cannot share one."""
+    return {name: getattr(definition, name) for name in _STARTED_WITH}
 
 
 def fill_command(command: list[str], values: dict[str, str]) -> list[str]:

@@ -12,6 +12,8 @@ import msgspec
 
 from greenroom.errors import Refused
 from greenroom.link import frames
+from greenroom.link.orders import get_order_name
+from greenroom.link.reports import Report, read_report
 
 logger = logging.getLogger(__name__)
 _TABLES = """
@@ -52,15 +54,16 @@ class NodeOutbox:
         self._room = asyncio.Event()
         self._update_room()
 
-    def add(self, run: str, at: int, heard: dict[str, Any]) -> None:
+    def add(self, run: str, at: int, report: Report) -> None:
         """Number an item and keep it."""
-        item = frames.ItemFrame(number=self.newest + 1, run=run, at=at, heard=heard)
+        item = frames.ItemFrame(number=self.newest + 1, run=run, at=at, heard=report)
         data = frames.encode(item)
         if len(data) > _ITEM_BYTES:
-            data = frames.encode(msgspec.structs.replace(item, heard=shorten(heard)))
-        if len(data) > _FRAME_BYTES:
-            bare = {key: shorten(value) for key, value in heard.items() if isinstance(value, str | int | bool)}
-            data = frames.encode(msgspec.structs.replace(item, heard=bare))
+            fields = shorten(msgspec.to_builtins(report))
+            data = frames.encode(msgspec.structs.replace(item, heard=read_report(fields)))
+            if len(data) > _FRAME_BYTES:
+                bare = {key: value for key, value in fields.items() if isinstance(value, str | int | bool)}
+                data = frames.encode(msgspec.structs.replace(item, heard=read_report(bare)))
         self._unwritten.append((item.number, data))
         self._sizes.append((item.number, len(data)))
         self._bytes += len(data)
@@ -134,7 +137,7 @@ class NodeOutbox:
         """Remember an order, so that it is carried out once; False if it was remembered before. Raises OSError."""
         if self._db.execute("SELECT 1 FROM orders WHERE id = ?", (order.id,)).get is not None:
             return False
-        values = (order.id, order.run, order.what, int(time.time()))
+        values = (order.id, order.run, get_order_name(order.work), int(time.time()))
         if not self._is_taken(("INSERT INTO orders VALUES (?, ?, ?, ?)", values)):
             raise OSError("the disk does not take the order")
         return True

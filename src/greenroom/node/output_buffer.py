@@ -6,10 +6,24 @@ from typing import Any
 
 import msgspec
 
+from greenroom.link.reports import (
+    CallFinished,
+    CallReport,
+    CallStarted,
+    Died,
+    FellAsleep,
+    ModelCallCut,
+    Report,
+    Said,
+    Thought,
+    TurnEnded,
+    TurnOutcome,
+    TurnReport,
+    WordsReport,
+)
 from greenroom.link.tokens import hide_tokens
-from greenroom.runtimes.contract import CallFinished, CallStarted, Died, Heard, Said, Thought, TurnEnded
 
-Tell = Callable[[str, dict[str, Any]], None]
+Tell = Callable[[str, Report], None]
 Show = Callable[[str, str, Any], bool]
 _GATHER_S = 0.5
 _GATHER_CHARS = 8192
@@ -31,8 +45,10 @@ class OutputBuffer:
         self._timer: asyncio.TimerHandle | None = None
         self._open_calls: set[str] = set()
 
-    def note(self, run_id: str | None, heard: Heard, *, goes_on: str = "", **more: Any) -> None:
-        """Hand on what is heard. `goes_on` names a turn's end that is not the run's."""
+    def note(
+        self, run_id: str | None, heard: Report | Said | TurnEnded, outcome: type[TurnOutcome] = TurnReport
+    ) -> None:
+        """Hand on what is heard. `outcome` says what the end of a turn is for its run."""
         if run_id != self._run_id:
             self._forget(run_id)
         if isinstance(heard, Said):
@@ -41,32 +57,32 @@ class OutputBuffer:
         if isinstance(heard, Thought):
             self._show(self._agent_id, "thought", heard.text)
         self._flush()
-        if isinstance(heard, CallStarted):
+        report = self._end_answer(heard, outcome) if isinstance(heard, TurnEnded) else heard
+        if isinstance(report, CallStarted):
             self._answer, self._answer_size = [], 0
-            self._open_calls.add(heard.call)
-        elif isinstance(heard, CallFinished):
-            self._open_calls.discard(heard.call)
-        fields = {**msgspec.to_builtins(heard), **more}
-        if isinstance(heard, TurnEnded):
-            fields["text"] = "".join(self._answer)[:_ANSWER_CHARS]
-            self._answer, self._answer_size = [], 0
-            if goes_on:
-                fields["type"] = goes_on
+            self._open_calls.add(report.call)
+        elif isinstance(report, CallFinished):
+            self._open_calls.discard(report.call)
         if run_id is not None:
-            self._tell(run_id, fields)
-        elif isinstance(heard, Died):
-            self._tell("", {"type": "asleep", "agent": self._agent_id})
+            self._tell(run_id, report)
+        elif isinstance(report, Died):
+            self._tell("", FellAsleep(self._agent_id))
+
+    def _end_answer(self, ended: TurnEnded, outcome: type[TurnOutcome]) -> TurnOutcome:
+        text = "".join(self._answer)[:_ANSWER_CHARS]
+        self._answer, self._answer_size = [], 0
+        return outcome(**{**msgspec.structs.asdict(ended), "text": text})
 
     def note_stop(self, run_id: str | None) -> None:
         """The turn is stopped: unless a tool was at work, that cuts off a model call, which no runtime accounts for."""
         if not self._open_calls:
-            self.tell(run_id, type="model_call_cut")
+            self.tell(run_id, ModelCallCut())
 
-    def tell(self, run_id: str | None, **fields: Any) -> None:
+    def tell(self, run_id: str | None, report: Report) -> None:
         """Hand on what the node itself has to say of a run, in its order."""
         self._flush()
         if run_id is not None:
-            self._tell(run_id, fields)
+            self._tell(run_id, report)
 
     def _forget(self, run_id: str | None) -> None:
         self._flush()
@@ -90,15 +106,15 @@ class OutputBuffer:
             self._timer.cancel()
             self._timer = None
         if self._words and self._run_id is not None:
-            self._tell(self._run_id, {"type": "said", "text": "".join(self._words)})
+            self._tell(self._run_id, WordsReport("".join(self._words)))
         self._words, self._size = [], 0
 
 
-def redact_tokens(heard: dict[str, Any]) -> dict[str, Any]:
+def redact_tokens(report: Report) -> Report:
     """What was heard, fit to be kept: tools of the hub answer with credentials too. What is asked for stays as it is,
     for it is approved to the letter."""
-    text = msgspec.json.encode(heard).decode()
-    if heard.get("type") == "permission_asked" or (hidden := hide_tokens(text)) == text:
-        return heard
-    found: dict[str, Any] = msgspec.json.decode(hidden)
-    return found
+    if isinstance(report, CallReport):
+        return report
+    text = msgspec.json.encode(report).decode()
+    hidden = hide_tokens(text)
+    return report if hidden == text else msgspec.json.decode(hidden, type=Report)

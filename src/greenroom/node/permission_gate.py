@@ -7,12 +7,20 @@ from typing import Any, NamedTuple
 import msgspec
 
 from greenroom.link.call_digest import Subject, hash_call
-from greenroom.node.call_paths import resolve_call_paths
+from greenroom.link.orders import DecideOrder
+from greenroom.link.reports import CallReport, PermissionAsked
+from greenroom.node.call_paths import CallPaths, resolve_call_paths
 from greenroom.node.program_digests import digest_programs
-from greenroom.runtimes.contract import PermissionAsked
 
 logger = logging.getLogger(__name__)
 _CHANGED = "What would run is not what was approved ({what}), so it was refused. Ask for it again."
+
+
+class SeenCall(NamedTuple):
+    """What only this machine can see of a call: where its paths lead, and the programs that it names."""
+
+    paths: CallPaths
+    files: dict[str, str]
 
 
 class PendingCall(NamedTuple):
@@ -21,7 +29,7 @@ class PendingCall(NamedTuple):
     subject: Subject
     directory: Path
     hidden: Path | None
-    seen: dict[str, Any]
+    seen: SeenCall
 
 
 class PermissionGate:
@@ -32,44 +40,47 @@ class PermissionGate:
 
     def add_call(
         self, asked: PermissionAsked, place: Subject, directory: Path, hidden: Path | None = None
-    ) -> dict[str, Any]:
-        """Keep what a call would run, and report what the hub cannot see of it."""
+    ) -> CallReport:
+        """Keep what a call would run, and report it with what the hub cannot see of it."""
         arguments = msgspec.json.decode(msgspec.json.encode(asked.input))  # as the hub will read it
         seen = _inspect_call(asked.tool, arguments, directory, hidden)
         subject = msgspec.structs.replace(
-            place, tool=asked.tool, arguments=arguments, directory=seen["directory"], files=seen["files"]
+            place, tool=asked.tool, arguments=arguments, directory=seen.paths.directory, files=seen.files
         )
         self._waiting[asked.permission] = PendingCall(subject, directory, hidden, seen)
-        return seen
+        return CallReport(
+            **msgspec.structs.asdict(asked),
+            directory=seen.paths.directory,
+            resolved=seen.paths.resolved or msgspec.UNSET,
+            own=seen.paths.is_own or msgspec.UNSET,
+            files=seen.files,
+        )
 
     def forget(self, permission: str) -> None:
         self._waiting.pop(permission, None)
 
-    def get_refusal(self, permission: str, body: dict[str, Any]) -> str | None:
+    def get_refusal(self, order: DecideOrder) -> str | None:
         """Why an approved call may not run after all: it, or what it names, is not what was approved."""
-        waiting = self._waiting.pop(permission, None)
-        if body["decision"] != "allow" or (waiting is None and not body.get("digest")):
+        waiting = self._waiting.pop(order.native, None)
+        if order.decision != "allow" or (waiting is None and not order.digest):
             return None  # a no needs no look, and a question has nothing that runs
         if waiting is None:
             return _CHANGED.format(what="it is not what waits now")
         try:
-            arguments = body.get("arguments")
-            if hash_call(waiting.subject, arguments) != body.get("digest"):
+            if hash_call(waiting.subject, order.arguments) != order.digest:
                 return _CHANGED.format(what="the call has changed")
-            if arguments is not None:
+            if order.arguments is not None:
                 return None  # a person has written it, and has seen no other
             now = _inspect_call(waiting.subject.tool, waiting.subject.arguments, waiting.directory, waiting.hidden)
         except (ValueError, TypeError, RecursionError, OSError):
             logger.exception("an approved call cannot be looked at")
             return _CHANGED.format(what="it cannot be looked at")
-        if now["files"] != waiting.seen["files"]:
+        if now.files != waiting.seen.files:
             return _CHANGED.format(what="a program that it names has changed")
         if now != waiting.seen:
             return _CHANGED.format(what="a path that it names leads elsewhere by now")
         return None
 
 
-def _inspect_call(tool: str, arguments: Any, directory: Path, hidden: Path | None) -> dict[str, Any]:
-    return resolve_call_paths(directory, tool, arguments, hidden) | {
-        "files": digest_programs(tool, arguments, directory)
-    }
+def _inspect_call(tool: str, arguments: Any, directory: Path, hidden: Path | None) -> SeenCall:
+    return SeenCall(resolve_call_paths(directory, tool, arguments, hidden), digest_programs(tool, arguments, directory))

@@ -13,12 +13,13 @@ from typing import Any
 import msgspec
 
 from greenroom.ids import new_id
-from greenroom.link import frames
+from greenroom.link import frames, orders, reports
 from greenroom.node.agents import HeldAgent
 from greenroom.node.hub_addresses import Address
 from greenroom.node.hub_link import HubLink, NodeDismissed, NodeRejected
 from greenroom.node.hub_proxy import HubProxy
-from greenroom.node.launch_env import LaunchContext, remove_leftover_files
+from greenroom.node.launch_env import Launch, LaunchContext, remove_leftover_files
+from greenroom.node.order_dispatch import pass_order_on
 from greenroom.node.outbox import NodeOutbox
 from greenroom.node.output_buffer import redact_tokens
 from greenroom.node.processes import reap
@@ -190,15 +191,16 @@ class NodeProgram:
             is_new = self._outbox.keep_order(order)
         except OSError:
             self._untaken[order.id] = order
-            if order.what == "cancel" and not is_untaken:  # which waits for no disk, and may be done twice
+            is_cancel = isinstance(order.work, orders.CancelOrder)
+            if is_cancel and not is_untaken:  # which waits for no disk, and may be done twice
                 self._do(self._carry_out(order))
             return
         self._untaken.pop(order.id, None)
         if is_new:
-            self._starting |= {order.run} if order.what == "start" else set()
+            self._starting |= {order.run} if isinstance(order.work, orders.StartOrder) else set()
             self._do(self._carry_out(order))
-        elif order.what == "start" and order.run not in self._find_live_runs():
-            self._tell(order.run, {"type": "lost"})  # with an earlier boot; nobody receives it for a run that is over
+        elif isinstance(order.work, orders.StartOrder) and order.run not in self._find_live_runs():
+            self._tell(order.run, reports.RunLost())  # with an earlier boot; nobody receives it for a run that is over
         self._link.send_soon(frames.Taken(orders=[order.id]))
 
     async def _look_at(self, wish: frames.Look) -> None:
@@ -212,38 +214,31 @@ class NodeProgram:
 
     async def _carry_out(self, order: frames.Ordered) -> None:
         agent = self._agents.get(order.agent) or next(self._find_agents_at(order.run), None)
+        what = orders.get_order_name(order.work)
         try:
-            match order.what:
-                case "start":
-                    await self._start(order)
-                case "steer" if agent:
-                    await agent.steer(order.run, str(order.body.get("text") or ""))
-                case "decide" if agent:
-                    await agent.decide(order.body)
-                case "cancel" if agent:
-                    await agent.cancel(order.run)
-                case "pause" if agent:
-                    await agent.pause(order.run)
-                case "go_on" if agent:
-                    await agent.resume(order.run)
-                case "finish" if agent:
-                    await agent.finish(order.run, str(order.body.get("text") or ""))
-                case "end" if agent:
-                    await agent.close(if_idle=True)
+            match order.work:
+                case orders.StartOrder():
+                    await self._start(order, order.work)
+                case orders.UnknownOrder(what="start"):
+                    self._tell(order.run, reports.Died(None, f"it cannot be read: {order.work.problem}"))
+                case orders.UnknownOrder():
+                    logger.warning("order %s (%s) cannot be read: %s", order.id, what, order.work.problem)
+                case _ if agent is None:
+                    logger.info("order %s (%s) finds no agent", order.id, what)
                 case _:
-                    logger.info("order %s (%s) finds no agent", order.id, order.what)
+                    await pass_order_on(agent, order.run, order.work)
         except OSError as error:
-            logger.info("order %s (%s): the agent's process is gone: %s", order.id, order.what, error)
+            logger.info("order %s (%s): the agent's process is gone: %s", order.id, what, error)
         except Exception:
-            logger.exception("order %s (%s) could not be carried out", order.id, order.what)
+            logger.exception("order %s (%s) could not be carried out", order.id, what)
         finally:
-            if order.what == "start":
+            if isinstance(order.work, orders.StartOrder):
                 self._starting.discard(order.run)
 
-    async def _start(self, order: frames.Ordered) -> None:
-        driver = self._drivers.get(str(order.body.get("definition", {}).get("driver")))
+    async def _start(self, order: frames.Ordered, work: orders.StartOrder) -> None:
+        driver = self._drivers.get(work.definition.driver)
         if driver is None:
-            self._tell(order.run, {"type": "died", "code": None, "last_words": "this node has no such driver"})
+            self._tell(order.run, reports.Died(None, "this node has no such driver"))
             return
         agent = self._agents.get(order.agent)
         if agent is None:
@@ -255,11 +250,12 @@ class NodeProgram:
         given = LaunchContext(
             dict(os.environ), f"{self._passage.url}/mcp", self._link.url, self._passage.watch_tools_list
         )
-        await agent.start(order, driver, given, lambda: self._outbox.is_cancelled(order.run))
+        launch = Launch(order.run, work, order.token, order.credential)
+        await agent.start(launch, driver, given, lambda: self._outbox.is_cancelled(order.run))
 
-    def _tell(self, run_id: str, heard: dict[str, Any]) -> None:
+    def _tell(self, run_id: str, report: reports.Report) -> None:
         """Keep what was heard until the hub has it."""
-        self._outbox.add(run_id, time.time_ns() // 1_000_000, redact_tokens(heard))
+        self._outbox.add(run_id, time.time_ns() // 1_000_000, redact_tokens(report))
         self._link.wake()
 
     def _show(self, agent_id: str, kind: str, data: Any) -> bool:

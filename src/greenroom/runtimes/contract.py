@@ -3,12 +3,50 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
-Decision = Literal["allow", "deny", "cancel"]
-"""allow: run the call · deny: refuse it and let the turn continue, with words for the model · cancel: end the turn."""
+from greenroom.link.orders import Decision
+from greenroom.link.reports import (
+    CallFinished,
+    CallStarted,
+    Died,
+    Heard,
+    Opened,
+    PermissionAsked,
+    PermissionWithdrawn,
+    QuestionAsked,
+    Said,
+    Thought,
+    TurnEnded,
+    Usage,
+)
+
+__all__ = [
+    "CallFinished",
+    "CallStarted",
+    "Decision",
+    "Died",
+    "Driver",
+    "Heard",
+    "InstalledRuntime",
+    "ModelLister",
+    "Opened",
+    "PermissionAsked",
+    "PermissionWithdrawn",
+    "Process",
+    "QuestionAsked",
+    "RuntimeSession",
+    "Said",
+    "SessionOptions",
+    "Spawner",
+    "TaskSession",
+    "Terminal",
+    "Thought",
+    "TurnEnded",
+    "Usage",
+]
 
 
 class InstalledRuntime(msgspec.Struct, frozen=True):
@@ -44,116 +82,6 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the agent may start others, its runtime's own helpers included, if the driver can set that."""
     options: dict[str, Any] = {}
     """What only this driver understands, from the profile."""
-
-
-class Said(msgspec.Struct, frozen=True, tag="said"):
-    """A piece of what the agent says to whoever asked. Pieces of one message have the same `message`."""
-
-    text: str
-    message: str = ""
-
-
-class Thought(msgspec.Struct, frozen=True, tag="thought"):
-    """A piece of what the agent thinks aloud."""
-
-    text: str
-
-
-class CallStarted(msgspec.Struct, frozen=True, tag="call_started"):
-    """The agent uses a tool."""
-
-    call: str
-    tool: str
-    title: str = ""
-    input: Any = None
-
-
-class CallFinished(msgspec.Struct, frozen=True, tag="call_finished"):
-    """A tool has answered, or failed."""
-
-    call: str
-    ok: bool
-    output: str = ""
-
-
-class PermissionAsked(msgspec.Struct, frozen=True, tag="permission_asked"):
-    """The runtime waits: may this call run? Answered with `Session.decide`, however long that takes."""
-
-    permission: str
-    call: str
-    tool: str
-    title: str = ""
-    input: Any = None
-    """The exact arguments that will run."""
-    edits: bool = False
-    """Whether the runtime takes changed arguments with the answer."""
-
-
-class PermissionWithdrawn(msgspec.Struct, frozen=True, tag="permission_gone"):
-    """The runtime does not wait for this answer any more (cancelled, or answered in its own terminal)."""
-
-    permission: str
-
-
-class QuestionAsked(msgspec.Struct, frozen=True, tag="question_asked"):
-    """The agent asks its person something through its runtime. Answered with `Session.decide`, words in `text`."""
-
-    permission: str
-    question: str
-    options: list[str] = []
-
-
-class Usage(msgspec.Struct, frozen=True, tag="usage"):
-    """What the turn has used so far, as the runtime reports it: totals of this turn, not increments."""
-
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None = None
-    """None when the runtime does not report money."""
-    model: str | None = None
-    is_last: bool = False
-    """Whether the turn is over with it, so that there is nothing left to stop."""
-
-
-class Opened(msgspec.Struct, frozen=True, tag="opened"):
-    """The session is there; `session` is the runtime's own id, by which it can be resumed, and empty if it cannot."""
-
-    session: str
-    details: dict[str, Any] = {}
-
-
-class TurnEnded(msgspec.Struct, frozen=True, tag="turn_ended"):
-    """The agent has answered a prompt, or has been stopped."""
-
-    reason: Literal["done", "cancelled", "refused", "limit", "quota", "failed"]
-    """quota: the account that the runtime works with has reached its limit; the session can continue later."""
-    error: str = ""
-    resets_at: int | None = None
-    """When the account can be used again, in milliseconds, if the runtime reports it."""
-    output: Any = None
-    """Structured output, where the runtime gives any."""
-
-
-class Died(msgspec.Struct, frozen=True, tag="died"):
-    """The process is gone. `last_words` is the end of what it wrote to stderr."""
-
-    code: int | None
-    last_words: str = ""
-
-
-Heard = (
-    Opened
-    | Said
-    | Thought
-    | CallStarted
-    | CallFinished
-    | PermissionAsked
-    | PermissionWithdrawn
-    | QuestionAsked
-    | Usage
-    | TurnEnded
-    | Died
-)
 
 
 @runtime_checkable

@@ -69,7 +69,7 @@ class NodeLink:
     async def write(self) -> None:
         while True:
             frame = await self._outgoing.get()
-            await self._send({"type": "websocket.send", "text": frames.encode(frame).decode()})
+            await self._send({"type": "websocket.send", "text": frames.encode_from_hub(frame).decode()})
 
     async def end(self) -> None:
         """Ends the connection when it is over for the hub's part."""

@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 from greenroom.errors import Refused, Unavailable
 from greenroom.ids import new_id
 from greenroom.link import frames
+from greenroom.link.orders import StartOrder
 from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.link.tokens import Token, new_token
 from greenroom.log.model import Commit
@@ -206,21 +207,22 @@ class NodeLinks:
 
     async def _give(self, link: NodeLink, order: Order) -> None:
         """Send an order; a start gets the agent's credential and its skills with it."""
-        token = await self._create_credential(order) if order.op == "start" else None
-        body = await asyncio.to_thread(add_skills, order.body, self._hub.data) if token else order.body
+        token, work = None, order.work
+        if isinstance(work, StartOrder):
+            token = await self._create_credential(order)
+            work = await asyncio.to_thread(add_skills, work, self._hub.data)
         link.send_soon(
             frames.Ordered(
                 id=order.id,
-                what=order.op,
                 run=order.run_id,
                 agent=order.agent_id,
-                body=body,
+                work=work,
                 token=token.text if token else None,
                 credential=token.credential_id if token else None,
                 good_for_s=get_seconds_left(order, self._hub.log.clock.now(), self._hub.settings.approval_s),
             )
         )
-        if order.op == "start" and order.agent_id in self._listeners:
+        if token is not None and order.agent_id in self._listeners:
             link.send_soon(frames.Watch(agent=order.agent_id, on=True))
 
     async def _create_credential(self, order: Order) -> Token:

@@ -1,23 +1,25 @@
 """The skills of a profile: reads their texts when an agent starts, and adds them to its instructions."""
 
 from pathlib import Path
-from typing import Any
 
+import msgspec
+
+from greenroom.link.orders import StartOrder
 from greenroom.rules.workflows.parser.skills import read_skill
 from greenroom.services.workflow_files import SKILL_FILE, find_skill
 
 
-def add_skills(body: dict[str, Any], data: Path) -> dict[str, Any]:
-    """The body of an order to start an agent, with the skills of its profile; the names of those that nobody has."""
-    definition = body.get("definition") or {}
-    names = definition.get("skills") or []
+def add_skills(order: StartOrder, data: Path) -> StartOrder:
+    """An order to start an agent, with the skills of its profile; the names of those that nobody has."""
+    definition, names = order.definition, order.definition.skills
     if not names:
-        return body
-    texts = _find_all(names, definition.get("directory"), data)
-    parts = [definition.get("instructions") or "", *(_format_skill(name, text) for name, text in texts.items())]
+        return order
+    texts = _find_all(names, definition.directory, data)
+    parts = [definition.instructions or "", *(_format_skill(name, text) for name, text in texts.items())]
     instructions = "\n\n".join(part for part in parts if part)
     missing = [name for name in names if name not in texts]
-    return {**body, "definition": {**definition, "instructions": instructions}, "missing_skills": missing}
+    told = msgspec.structs.replace(definition, instructions=instructions)
+    return msgspec.structs.replace(order, definition=told, missing_skills=missing)
 
 
 def find_missing_skills(names: list[str], directory: str | None, data: Path) -> list[str]:

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from greenroom.link.call_digest import Subject, hash_call
+from greenroom.link.orders import DecideOrder
+from greenroom.link.reports import CallReport
 from greenroom.node.permission_gate import PermissionGate
 from greenroom.rules.access.model import HUB, RIGHTS, Principal
 from greenroom.rules.asks.call_text import build_call_title, escape_invisible
@@ -26,22 +29,23 @@ from tests.stage import Stage
 PLACE = Subject(tool="", profile="p", agent_id="agt", run_id="run")
 
 
-def approval(asked: PermissionAsked, seen: dict[str, Any], **changed: Any) -> dict[str, Any]:
+def approval(asked: PermissionAsked, seen: CallReport, **changed: Any) -> DecideOrder:
     """The order that an approval of exactly this call leads to."""
     arguments = changed.pop("arguments", None)
     subject = Subject(
         **{
             "tool": asked.tool,
             "arguments": asked.input,
-            "directory": seen["directory"],
+            "directory": seen.directory,
             "profile": "p",
             "agent_id": "agt",
             "run_id": "run",
-            "files": seen["files"],
+            "files": seen.files,
             **changed,
         }
     )
-    return {"decision": "allow", "digest": hash_call(subject, arguments), "arguments": arguments}
+    digest = hash_call(subject, arguments)
+    return DecideOrder(native="1", decision="allow", digest=digest, arguments=arguments)
 
 
 def shell(command: str, permission: str = "1") -> PermissionAsked:
@@ -67,22 +71,22 @@ def test_ap_02_a_call_that_was_swapped_after_the_approval_does_not_run(tmp_path:
     seen = gate.add_call(first, PLACE, tmp_path)
     order = approval(first, seen)
     gate.add_call(shell("git push"), PLACE, tmp_path)
-    assert "has changed" in (gate.get_refusal("1", order) or "")
+    assert "has changed" in (gate.get_refusal(order) or "")
     for changed in ({"directory": "/"}, {"tool": "Shell"}, {"run_id": "other"}, {"sandbox": "none"}):
         seen = gate.add_call(first, PLACE, tmp_path)
-        assert gate.get_refusal("1", approval(first, seen, **changed)) is not None, changed
+        assert gate.get_refusal(approval(first, seen, **changed)) is not None, changed
     seen = gate.add_call(first, PLACE, tmp_path)
-    assert gate.get_refusal("1", approval(first, seen)) is None
-    assert gate.get_refusal("1", approval(first, seen)) is not None, "an approval is used once"
+    assert gate.get_refusal(approval(first, seen)) is None
+    assert gate.get_refusal(approval(first, seen)) is not None, "an approval is used once"
 
 
 def test_ap_02_changed_arguments_run_only_as_a_person_has_changed_them(tmp_path: Path) -> None:
     gate = PermissionGate()
     seen = gate.add_call(shell("rm -r build"), PLACE, tmp_path)
     order = approval(shell("rm -r build"), seen, arguments={"command": "rm -r build/tmp"})
-    assert gate.get_refusal("1", order) is None
+    assert gate.get_refusal(order) is None
     gate.add_call(shell("rm -r build"), PLACE, tmp_path)
-    assert gate.get_refusal("1", {**order, "arguments": {"command": "rm -r /"}}) is not None
+    assert gate.get_refusal(msgspec.structs.replace(order, arguments={"command": "rm -r /"})) is not None
 
 
 @pytest.mark.parametrize(
@@ -130,10 +134,10 @@ def test_ap_05_a_script_that_changed_after_the_approval_does_not_run(tmp_path: P
     script.write_text("print('harmless')")
     asked = shell("python build.py")
     seen = gate.add_call(asked, PLACE, tmp_path)
-    assert list(seen["files"]) == ["build.py"]
+    assert list(seen.files) == ["build.py"]
     order = approval(asked, seen)
     script.write_text("print('harm')")
-    assert "program" in (gate.get_refusal("1", order) or "")
+    assert "program" in (gate.get_refusal(order) or "")
 
 
 def test_ap_09_a_replayed_answer_is_the_same_answer_and_holds_for_nothing_else(desk: Desk) -> None:

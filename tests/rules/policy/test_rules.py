@@ -9,6 +9,7 @@ import pytest
 
 from greenroom.link.policy_facts.call_request import CallRequest
 from greenroom.link.profile_definition import ProfileDefinition
+from greenroom.link.reports import CallStarted, TurnUsedUp
 from greenroom.log.model import Context
 from greenroom.rules.agents.profiles import read_definition
 from greenroom.rules.asks.events import AskRaised
@@ -220,7 +221,7 @@ def test_a_run_that_repeats_a_call_for_which_no_leave_is_needed_is_paused_and_as
         node_id="nod_1",
     )
     shelf, context = Shelf(), Context(NOW, Settings())
-    heard = {"tool": "Read", "input": {"file_path": "a"}}
+    heard = CallStarted("c", "Read", input={"file_path": "a"})
     for number in range(9):
         assert pause_if_looping(shelf, run, heard, "ord_1", context) == []
         call = ToolCall(
@@ -236,7 +237,7 @@ def test_a_run_that_repeats_a_call_for_which_no_leave_is_needed_is_paused_and_as
         OrderGiven,
         AskRaised,
     ]
-    assert pause_if_looping(shelf, run, {"tool": "Read", "input": {"file_path": "b"}}, "ord_1", context) == []
+    assert pause_if_looping(shelf, run, CallStarted("c", "Read", input={"file_path": "b"}), "ord_1", context) == []
     assert hash_repeated_call("mcp__greenroom__msg_wait", {"thread_id": "x"}) == ""
 
 
@@ -253,7 +254,7 @@ def test_a_run_that_waits_for_a_persons_word_does_not_go_on_because_its_account_
         by="o",
         node_id="nod_1",
     )
-    heard, context = {"resets_at": NOW + 1000}, Context(NOW, Settings())
+    heard, context = TurnUsedUp("quota", resets_at=NOW + 1000), Context(NOW, Settings())
     (paused,) = pause_for_quota(Shelf(), run, heard, "ord_1", context)
     assert isinstance(paused, RunPaused) and paused.until == NOW + 1000
     asked = msgspec.structs.replace(run, status="waiting", waiting_for="limit: 60 s of time are used")

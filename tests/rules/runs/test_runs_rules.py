@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from greenroom.errors import Refused
+from greenroom.link.orders import CancelOrder, EndOrder, StartOrder
 from greenroom.link.profile_definition import ProfileDefinition
+from greenroom.link.reports import read_report
 from greenroom.rules.access.model import HUB, RIGHTS, Principal
 from greenroom.rules.agents.model import AGENTS
 from greenroom.rules.agents.profiles import PutProfile
@@ -71,7 +73,7 @@ class Room(Present):
         """The run's node has heard something."""
         node = self.get(NODES, run.node_id)
         by = Principal(id=node.id, kind="node", name=node.id, rights=RIGHTS["node"], agent_id=node.id)
-        item = NodeItem(number=node.taken + 1, run_id=run.id, at=self.now, heard=heard)
+        item = NodeItem(number=node.taken + 1, run_id=run.id, at=self.now, heard=read_report(heard))
         self.do(TakeItem(by=by, node_id=node.id, epoch=node.epoch, item=item, order_id=f"ord_{node.id}_{node.taken}"))
         return self.run(run.id)
 
@@ -204,8 +206,8 @@ def test_after_the_tombstone_nothing_starts_and_nothing_is_placed() -> None:
     assert room.refusal(under=root) in ("tree_cancelled", "cannot_spawn")
     assert find_placeable(room) == []
     room.do(PlaceRun(by=HUB, run_id=late.id, order_id="o"))
-    assert not [order for order in room.find(ORDERS) if order.run_id == late.id and order.op == "start"]
-    cancels = [order.run_id for order in room.find(ORDERS) if order.op == "cancel"]
+    assert not [order for order in room.find(ORDERS) if order.run_id == late.id and isinstance(order.work, StartOrder)]
+    cancels = [order.run_id for order in room.find(ORDERS) if isinstance(order.work, CancelOrder)]
     assert sorted(cancels) == [root.id, child.id]
 
 
@@ -237,7 +239,7 @@ def test_a_full_node_ends_who_idles_longest_and_queues_when_nobody_does() -> Non
     assert [room.process(run) for run in kept] == ["idle", "idle"]
     room.start()
     assert [room.process(run) for run in kept] == ["asleep", "idle"]
-    assert [order.agent_id for order in room.find(ORDERS) if order.op == "end"] == [kept[0].agent_id]
+    assert [order.agent_id for order in room.find(ORDERS) if isinstance(order.work, EndOrder)] == [kept[0].agent_id]
     third = room.start()
     assert [room.process(run) for run in kept] == ["asleep", "asleep"]
     queued, reused = room.start(), room.start(agent="a")
@@ -272,7 +274,7 @@ def test_a_kept_agent_that_has_its_process_goes_on_though_the_node_is_full() -> 
     kept = room.end(room.start(keep_as="a"))
     again = room.start(agent="a")
     assert (again.agent_id, again.node_id) == (kept.agent_id, "one")
-    assert not [order for order in room.find(ORDERS) if order.op == "end"]
+    assert not [order for order in room.find(ORDERS) if isinstance(order.work, EndOrder)]
 
 
 def test_a_kept_agent_goes_on_where_its_conversation_is() -> None:

@@ -1,7 +1,8 @@
 """Nodes, and the orders that wait for them."""
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
+from greenroom.link.orders import Work
 from greenroom.log.model import Command, Event, Row, Table
 
 NodeState = Literal["new", "connected", "unreachable", "revoked"]
@@ -40,10 +41,9 @@ class Order(Row, frozen=True, kw_only=True):
 
     id: str
     node_id: str
-    op: str
     run_id: str
     agent_id: str
-    body: dict[str, Any] = {}
+    work: Work
     at: int = 0
 
 
@@ -163,12 +163,12 @@ class NodeLost(Event, frozen=True, kw_only=True):
 class OrderGiven(Event, frozen=True, kw_only=True):
     """A node is to do something."""
 
+    version: ClassVar[int] = 2
     order_id: str
     node_id: str
-    op: str
     run_id: str
     agent_id: str
-    body: dict[str, Any] = {}
+    work: Work
 
 
 class OrdersTaken(Event, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from greenroom.link.orders import EndOrder, UnknownOrder, read_work
 from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.rules.nodes.decide import DECIDE
@@ -92,6 +93,13 @@ def _change(tx: Tx, node_id: str, **fields: Any) -> None:
         tx.put(NODES, msgspec.structs.replace(node, **fields))
 
 
+def read_old_order(fields: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 had the name of an order apart from what belongs to it. One that makes no sense today does nothing."""
+    what, body = fields.pop("op"), fields.pop("body", {})
+    work = read_work(what, body, fields["run_id"])
+    return {**fields, "work": msgspec.to_builtins(EndOrder() if isinstance(work, UnknownOrder) else work)}
+
+
 PROJECT: dict[type[Event], Project] = {
     NodeJoined: node_joined,
     NodeConnected: node_connected,
@@ -111,5 +119,6 @@ NODES_NOUN = Noun(
     events=tuple(PROJECT),
     decide=DECIDE,
     project=PROJECT,
-    sources=("greenroom.rules.nodes.model", "greenroom.rules.nodes.project"),
+    upcast={("OrderGiven", 1): read_old_order},
+    sources=("greenroom.rules.nodes.model", "greenroom.rules.nodes.project", "greenroom.link.orders"),
 )

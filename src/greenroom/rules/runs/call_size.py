@@ -2,13 +2,21 @@
 
 from typing import Any
 
+import msgspec
+
+from greenroom.link.reports import CallReport, CallStarted, QuestionAsked, Report
+
+ReadReport = CallStarted | CallReport | QuestionAsked
+"""Those whose values the rules read."""
+replace = msgspec.structs.replace
+
 MOST_VALUES = 10_000
 
 
-def has_too_many_values(heard: dict[str, Any]) -> bool:
-    """Whether an item holds more values than the rules look at; stops counting there."""
+def has_too_many_values(report: Report) -> bool:
+    """Whether a report holds more values than the rules look at; stops counting there."""
     left = MOST_VALUES
-    waiting: list[Any] = [heard]
+    waiting: list[Any] = [msgspec.structs.asdict(report)]
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict | list):
@@ -19,7 +27,18 @@ def has_too_many_values(heard: dict[str, Any]) -> bool:
     return False
 
 
-def trim_values(heard: dict[str, Any], size: int) -> dict[str, Any]:
-    """An item whose lists and objects are replaced by a note of its size in bytes."""
-    note = {"too_large": True, "bytes": size}
-    return {name: note if isinstance(value, dict | list) else value for name, value in heard.items()}
+def trim_values(
+    report: CallStarted | CallReport | QuestionAsked, size: int
+) -> CallStarted | CallReport | QuestionAsked:
+    """A report without its long lists and objects; instead of a call's arguments it has a note of its size in bytes."""
+    match report:
+        case CallReport():
+            return replace(report, input=_note_size(size), resolved=msgspec.UNSET, files={})
+        case CallStarted():
+            return replace(report, input=_note_size(size))
+        case QuestionAsked():
+            return replace(report, options=[])
+
+
+def _note_size(size: int) -> dict[str, Any]:
+    return {"too_large": True, "bytes": size}

@@ -1,19 +1,18 @@
 """Cancels a run."""
 
+from greenroom.link.orders import CancelOrder
 from greenroom.log.model import Event, Rows
 from greenroom.rules.agents.model import AGENTS, AgentProcessChanged
-from greenroom.rules.nodes.model import OrderGiven
 from greenroom.rules.runs.events import RunEnded
 from greenroom.rules.runs.model import Run
-from greenroom.rules.runs.orders import revoke_credentials
+from greenroom.rules.runs.orders import build_order, revoke_credentials
 
 
 def build_cancel_events(rows: Rows, run: Run, order_id: str, reason: str, status: str = "cancelled") -> list[Event]:
     """A run is cancelled at once; the node ends its process when it gets the order."""
     events: list[Event] = [RunEnded(run_id=run.id, status=status, error=reason or status)]
     if run.node_id is not None:
-        order = OrderGiven(order_id=order_id, node_id=run.node_id, op="cancel", run_id=run.id, agent_id=run.agent_id)
-        events.append(order)
+        events.append(build_order(run, order_id, CancelOrder()))
     agent = rows.get(AGENTS, run.agent_id)
     if agent is None or agent.run_id != run.id:
         return events

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from greenroom.link.reports import Report
 from greenroom.log.model import Command
 from greenroom.rules.runs.model import AgentContext, Overrides
 
@@ -116,7 +117,7 @@ class NodeItem(msgspec.Struct, frozen=True):
     number: int
     run_id: str
     at: int
-    heard: dict[str, Any]
+    heard: Report
     size: int = 0
     """Its bytes, as they came."""
 

@@ -1,10 +1,10 @@
 """The rules for active runs: steering, extending and ending them."""
 
 from greenroom.errors import Refused
+from greenroom.link.orders import FinishOrder, ResumeOrder, SteerOrder
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.queries import need_right
-from greenroom.rules.nodes.model import OrderGiven
 from greenroom.rules.runs import (
     decide_items,
     decide_nodes,
@@ -19,8 +19,8 @@ from greenroom.rules.runs.commands import CancelRun, EndAgent, ExpireRun, Extend
 from greenroom.rules.runs.decide_start import PROMPT_CHARS, TAINT_CHARS
 from greenroom.rules.runs.events import RunExtended, RunTainted, RunWentOn, TreeCancelled
 from greenroom.rules.runs.lineage import get_caller_taint
-from greenroom.rules.runs.model import LIVE, RUNS, TREES, Run, TreeLimits
-from greenroom.rules.runs.orders import build_release_order
+from greenroom.rules.runs.model import LIVE, RUNS, TREES, TreeLimits
+from greenroom.rules.runs.orders import build_order, build_release_order
 from greenroom.rules.runs.pauses import pause_run, withdraw_pause_asks
 from greenroom.rules.runs.permissions import withdraw_asks_of_run
 from greenroom.rules.runs.queries import find_below, need_run, need_tree
@@ -45,7 +45,7 @@ def steer_run(rows: Rows, command: SteerRun, context: Context) -> list[Event]:
     taint = (command.taint or get_caller_taint(rows, by)) if by.operates else ""
     if taint and not run.taint:
         tainted.append(RunTainted(run_id=run.id, taint=taint[:TAINT_CHARS]))
-    return [*tainted, _build_order(run, command.order_id, "steer", text=command.text)]
+    return [*tainted, build_order(run, command.order_id, SteerOrder(text=command.text))]
 
 
 def cancel_run(rows: Rows, command: CancelRun, context: Context) -> list[Event]:
@@ -85,7 +85,7 @@ def finish_run(rows: Rows, command: FinishRun, context: Context) -> list[Event]:
         raise Refused("forbidden.done", "forbidden")
     if run.status not in LIVE or run.node_id is None:
         return []
-    return [_build_order(run, command.order_id, "finish", text=command.output[:PROMPT_CHARS])]
+    return [build_order(run, command.order_id, FinishOrder(text=command.output[:PROMPT_CHARS]))]
 
 
 def expire_run(rows: Rows, command: ExpireRun, context: Context) -> list[Event]:
@@ -101,7 +101,7 @@ def go_on(rows: Rows, command: GoOn, context: Context) -> list[Event]:
     run = rows.get(RUNS, command.run_id)
     if run is None or run.status != "waiting" or not 0 < run.goes_on_at <= context.now:
         return []
-    return [RunWentOn(run_id=run.id), _build_order(run, command.order_id, "go_on")]
+    return [RunWentOn(run_id=run.id), build_order(run, command.order_id, ResumeOrder())]
 
 
 def extend_run(rows: Rows, command: ExtendRun, context: Context) -> list[Event]:
@@ -124,12 +124,7 @@ def extend_run(rows: Rows, command: ExtendRun, context: Context) -> list[Event]:
         max_cost_usd=command.max_cost_usd or run.max_cost_usd,
         limits=limits,
     )
-    return [extended, _build_order(run, command.order_id, "go_on"), *withdraw_pause_asks(rows, run)]
-
-
-def _build_order(run: Run, order_id: str, op: str, **body: object) -> OrderGiven:
-    assert run.node_id is not None  # noqa: S101 the callers have looked
-    return OrderGiven(order_id=order_id, node_id=run.node_id, op=op, run_id=run.id, agent_id=run.agent_id, body=body)
+    return [extended, build_order(run, command.order_id, ResumeOrder()), *withdraw_pause_asks(rows, run)]
 
 
 DECIDE: dict[type[Command], Decide] = {

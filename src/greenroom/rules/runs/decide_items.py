@@ -1,8 +1,35 @@
 """Turns the items of a node into facts of runs: each once, in order, from the node's newest connection."""
 
-from typing import Any
+from typing import Any, assert_never
+
+import msgspec
 
 from greenroom.errors import Refused
+from greenroom.link.reports import (
+    ApprovalUnused,
+    CallFinished,
+    CallReport,
+    CallStarted,
+    Died,
+    FellAsleep,
+    ModelCallCut,
+    PermissionWithdrawn,
+    QuestionAsked,
+    Report,
+    RunLost,
+    SessionReport,
+    Thought,
+    TurnEnding,
+    TurnPaused,
+    TurnReport,
+    TurnUsedUp,
+    TurnWentOn,
+    UnknownReport,
+    Usage,
+    WordsReport,
+    WorktreeChanged,
+    read_report,
+)
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.secrets import mask_secrets
@@ -31,19 +58,24 @@ from greenroom.rules.runs.permissions import (
 )
 
 LOST = "the node was restarted: resume the run to go on"
-_ENDINGS = ("turn_ended", "died", "lost")
-_WITH_ARGUMENTS = ("call_started", "permission_asked")
-_READ = (*_WITH_ARGUMENTS, "question_asked")
-"""Items whose values the rules read, and do not only store."""
+_ENDINGS = (TurnReport, Died, RunLost)
+_WITH_ARGUMENTS = (CallStarted, CallReport)
+_READ = (CallStarted, CallReport, QuestionAsked)
+"""Reports whose values the rules read, and do not only store."""
 _WITHOUT_WORDS = {
     "refused": "the model refused to go on",
     "limit": "the agent's runtime reached a limit of its own",
 }
 """Why a turn failed, where its runtime does not say."""
-_STATUS = {"done": "completed", "cancelled": "cancelled", "refused": "failed", "limit": "failed", "failed": "failed"}
-
-
-_ACCOUNTS = ("usage", "model_call_cut")
+_STATUS: dict[TurnEnding, str] = {
+    "done": "completed",
+    "cancelled": "cancelled",
+    "refused": "failed",
+    "limit": "failed",
+    "quota": "failed",
+    "failed": "failed",
+}
+_ACCOUNTS = (Usage, ModelCallCut)
 """What is booked even if it comes after the end of a run."""
 
 
@@ -55,12 +87,12 @@ def take_item(rows: Rows, command: TakeItem, context: Context) -> list[Event]:
     if item.number != node.taken + 1:
         raise Refused("gap", "conflict", missing=node.taken + 1, number=item.number)
     taken = ItemsTaken(node_id=node.id, number=item.number)
-    if item.heard.get("type") == "asleep":
-        return [*_put_to_sleep(rows, node.id, str(item.heard.get("agent"))), taken]
+    if isinstance(item.heard, FellAsleep):
+        return [*_put_to_sleep(rows, node.id, item.heard.agent), taken]
     run = rows.get(RUNS, item.run_id)
     if run is None or run.node_id != node.id:
         return [taken]
-    if run.status not in LIVE and item.heard.get("type") not in _ACCOUNTS:
+    if run.status not in LIVE and not isinstance(item.heard, _ACCOUNTS):
         return [taken]  # a late word of a run that was cancelled
     return [*_build_item_events(rows, run, item, command.order_id, context), taken]
 
@@ -75,55 +107,81 @@ def _put_to_sleep(rows: Rows, node_id: str, agent_id: str) -> list[Event]:
 
 def _build_item_events(rows: Rows, run: Run, item: NodeItem, seed: str, context: Context) -> list[Event]:
     heard = item.heard
-    kind = str(heard.get("type", ""))
     exceeded = _find_exceeded_limit(rows, run, item, context)
-    if exceeded and kind not in _ENDINGS:
+    if exceeded and not isinstance(heard, _ENDINGS):
         return [
             *build_cancel_events(rows, run, seed, exceeded, "failed"),
             *withdraw_asks_of_run(rows, run, "the run was cut off"),
         ]
-    is_too_large = kind in _READ and has_too_many_values(heard)
-    if is_too_large:
+    is_too_large = isinstance(heard, _READ) and has_too_many_values(heard)
+    if isinstance(heard, _READ) and is_too_large:
         heard = trim_values(heard, item.size)
-    data = {k: v for k, v in heard.items() if k != "type"}
-    if kind in _WITH_ARGUMENTS:
-        data = mask_secrets(data)
-    events: list[Event] = [RunHeard(run_id=run.id, kind=kind, data=data, heard_at=item.at, size=item.size)]
-    if kind == "opened":
-        session = str(heard.get("session") or "") or None
-        events.append(RunBegan(run_id=run.id, session=session, **_read_place(heard)))
-        busy = AgentProcessChanged(agent_id=run.agent_id, process="busy", session=session, run_id=run.id)
-        events.append(busy)
-        if heard.get("credential"):
-            events += revoke_credentials(rows, run.agent_id, but=str(heard["credential"]))
-    elif kind == "call_started":
-        events += pause_if_looping(rows, run, heard, seed, context)
-    elif kind == "permission_asked" and is_too_large:
-        events += refuse_unreadable_call(rows, run, heard, seed)
-    elif kind == "permission_asked":
-        events += ask_permission(rows, run, heard, seed, context)
-    elif kind == "approval_refused":
-        told = {name: str(heard.get(name) or "")[:500] for name in ("permission", "reason")}
-        events.append(ApprovalRefused(run_id=run.id, **told))
-    elif kind == "question_asked":
-        events += ask_question(rows, run, heard, seed, context)
-    elif kind == "permission_gone":
-        events += withdraw_asks_of_call(rows, run, str(heard.get("permission") or ""))
-    elif kind == "usage":
-        events += _count_usage(rows, run, heard, seed, context)
-    elif kind == "turn_used_up":
-        events += pause_for_quota(rows, run, heard, seed, context)
-    elif kind == "turn_ended":
-        events += _end_turn(rows, run, heard, seed)
-    elif kind == "died":
-        words = str(heard.get("last_words") or "").strip()
-        error = f"the agent's process ended (code {heard.get('code')})" + (f": {words}" if words else "")
-        if run.is_paused:  # not every runtime outlasts being stopped
-            error = f"{run.waiting_for}; {error}"
-        events += build_end_events(rows, run, "failed", seed, error=error, alive=False)
-    elif kind == "lost":
-        events += build_end_events(rows, run, "interrupted", seed, error=LOST, alive=False)
-    return events
+    kept = _mask_arguments(heard) if isinstance(heard, _WITH_ARGUMENTS) else heard
+    stored = RunHeard(run_id=run.id, heard=kept, heard_at=item.at, size=item.size)
+    if isinstance(heard, CallReport) and is_too_large:
+        return [stored, *refuse_unreadable_call(rows, run, heard, seed)]
+    return [stored, *_build_consequences(rows, run, heard, seed, context)]
+
+
+def _build_consequences(rows: Rows, run: Run, heard: Report, seed: str, context: Context) -> list[Event]:
+    match heard:
+        case SessionReport():
+            return _begin(rows, run, heard)
+        case CallStarted():
+            return pause_if_looping(rows, run, heard, seed, context)
+        case CallReport():
+            return ask_permission(rows, run, heard, seed, context)
+        case ApprovalUnused():
+            return [ApprovalRefused(run_id=run.id, permission=heard.permission[:500], reason=heard.reason[:500])]
+        case QuestionAsked():
+            return ask_question(rows, run, heard, seed, context)
+        case PermissionWithdrawn():
+            return withdraw_asks_of_call(rows, run, heard.permission)
+        case Usage():
+            return _count_usage(rows, run, heard, seed, context)
+        case TurnUsedUp():
+            return pause_for_quota(rows, run, heard, seed, context)
+        case TurnWentOn() | TurnPaused():
+            return []
+        case TurnReport():
+            return _end_turn(rows, run, heard, seed)
+        case Died():
+            return build_end_events(rows, run, "failed", seed, error=_explain_death(run, heard), alive=False)
+        case RunLost():
+            return build_end_events(rows, run, "interrupted", seed, error=LOST, alive=False)
+        case WordsReport() | Thought() | CallFinished() | ModelCallCut() | WorktreeChanged() | FellAsleep():
+            return []
+        case UnknownReport():
+            return []
+        case _:
+            assert_never(heard)
+
+
+def _mask_arguments(heard: CallStarted | CallReport) -> Report:
+    fields = msgspec.to_builtins(heard)
+    masked = mask_secrets(fields)
+    return heard if masked is fields else read_report(masked)
+
+
+def _begin(rows: Rows, run: Run, opened: SessionReport) -> list[Event]:
+    session, place = opened.session or None, opened.place
+    began = RunBegan(
+        run_id=run.id,
+        session=session,
+        directory=place.directory[:PLACE_CHARS],
+        repository=place.repository[:PLACE_CHARS],
+        branch=place.branch[:PLACE_CHARS],
+        model=place.model[:PLACE_CHARS],
+    )
+    busy = AgentProcessChanged(agent_id=run.agent_id, process="busy", session=session, run_id=run.id)
+    revoked = revoke_credentials(rows, run.agent_id, but=opened.credential) if opened.credential else []
+    return [began, busy, *revoked]
+
+
+def _explain_death(run: Run, died: Died) -> str:
+    words = died.last_words.strip()
+    error = f"the agent's process ended (code {died.code})" + (f": {words}" if words else "")
+    return f"{run.waiting_for}; {error}" if run.is_paused else error  # not every runtime outlasts being stopped
 
 
 def _find_exceeded_limit(rows: Rows, run: Run, item: NodeItem, context: Context) -> str:
@@ -138,14 +196,7 @@ def _find_exceeded_limit(rows: Rows, run: Run, item: NodeItem, context: Context)
     return ""
 
 
-def _read_place(heard: dict[str, Any]) -> dict[str, str]:
-    """The agent's directory and model; a node of an earlier version does not report them."""
-    told = heard.get("place")
-    names = ("directory", "repository", "branch", "model")
-    return {name: str(told.get(name) or "")[:PLACE_CHARS] for name in names} if isinstance(told, dict) else {}
-
-
-def _count_usage(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
+def _count_usage(rows: Rows, run: Run, heard: Usage, seed: str, context: Context) -> list[Event]:
     """What a run uses counts for the day; beyond a limit it is paused, and a person is asked. Nothing is lost."""
     spent = read_spent(heard, run.earlier)
     usd = max(0.0, (spent.cost_usd or 0.0) - (run.cost_usd or 0.0))
@@ -153,7 +204,7 @@ def _count_usage(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context
     events: list[Event] = []
     if usd or tokens:
         events.append(MoneySpent(day=format_day(context.now), run_id=run.id, usd=usd, tokens=tokens))
-    if run.status != "running" or run.node_id is None or heard.get("is_last") is True:
+    if run.status != "running" or run.node_id is None or heard.is_last:
         return events
     reason = _get_reached_limit(rows, run, spent, usd, tokens, context)
     if reason is None:
@@ -180,14 +231,11 @@ def _get_reached_limit(rows: Rows, run: Run, spent: RunUsage, usd: float, tokens
     return None if today is None else today[1][0].lower() + today[1][1:]
 
 
-def _end_turn(rows: Rows, run: Run, heard: dict[str, Any], seed: str) -> list[Event]:
-    status = _STATUS.get(str(heard.get("reason")), "failed")
-    error = str(heard.get("error") or "") or None
+def _end_turn(rows: Rows, run: Run, ended: TurnReport, seed: str) -> list[Event]:
+    status, error = _STATUS[ended.reason], ended.error or None
     if error is None and status == "failed":
-        error = _WITHOUT_WORDS.get(str(heard.get("reason")), "the agent's runtime failed")
-    return build_end_events(
-        rows, run, status, seed, error=error, output=heard.get("text"), result=heard.get("output"), alive=True
-    )
+        error = _WITHOUT_WORDS.get(ended.reason, "the agent's runtime failed")
+    return build_end_events(rows, run, status, seed, error=error, output=ended.text, result=ended.output, alive=True)
 
 
 def build_end_events(
@@ -197,7 +245,7 @@ def build_end_events(
     seed: str,
     *,
     error: str | None = None,
-    output: Any = None,
+    output: str | None = None,
     result: Any = None,
     alive: bool,
 ) -> list[Event]:
@@ -205,7 +253,7 @@ def build_end_events(
     ended = RunEnded(
         run_id=run.id,
         status=status,
-        output=None if output is None else str(output),
+        output=output,
         result=result,
         error=error if status != "completed" else None,
     )

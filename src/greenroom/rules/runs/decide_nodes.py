@@ -1,6 +1,7 @@
 """What happens to runs when their node returns without them, and when it is removed."""
 
 from greenroom.errors import Refused
+from greenroom.link.orders import CancelOrder
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.model import CREDENTIALS, CredentialRevoked
@@ -38,7 +39,7 @@ def reconcile_node(rows: Rows, command: ReconcileNode, context: Context) -> list
 
 def _build_cancel_order(node: Node, run_id: str) -> OrderGiven:
     """End a run that was begun after the backup from which this log was restored: nobody knows its agent any more."""
-    return OrderGiven(order_id=f"{run_id}_unknown", node_id=node.id, op="cancel", run_id=run_id, agent_id="")
+    return OrderGiven(order_id=f"{run_id}_unknown", node_id=node.id, run_id=run_id, agent_id="", work=CancelOrder())
 
 
 def _was_started(rows: Rows, run: Run) -> bool:

@@ -21,7 +21,13 @@ from greenroom.rules.runs.continuation import need_continuable
 from greenroom.rules.runs.events import RunCreated, RunEnded, RunPlaced
 from greenroom.rules.runs.lineage import get_caller_taint
 from greenroom.rules.runs.model import LIVE, RUNS, Constraints, Overrides, Run, TreeLimits
-from greenroom.rules.runs.orders import OVERRIDES, build_resume_prompt, build_start_order, make_room
+from greenroom.rules.runs.orders import (
+    OVERRIDES,
+    build_resume_prompt,
+    build_start_order,
+    make_room,
+    override_definition,
+)
 from greenroom.rules.runs.queries import get_current_run, get_placement, may_see_run, need_run, need_tree
 
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{7,127}")
@@ -40,6 +46,7 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
         raise Refused("bad_overrides.fields", fields=sorted(OVERRIDES))
     if command.overrides.get("worktree") and not (command.overrides.get("directory") or profile.definition.directory):
         raise Refused("bad_overrides.worktree")
+    override_definition(profile.definition, command.overrides)
     if command.continues is not None:
         need_continuable(rows, by, command.continues)
     if (command.taint or command.is_step) and not by.operates:

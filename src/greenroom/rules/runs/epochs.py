@@ -24,7 +24,7 @@ from greenroom.rules.policy.events import GrantRevoked, RuleRemoved
 from greenroom.rules.policy.model import GRANTS, RULES
 from greenroom.rules.runs.events import RunEnded
 from greenroom.rules.runs.model import LIVE, RUNS, Run
-from greenroom.rules.runs.permissions import is_approval, refuse_order, withdraw_asks_of_run
+from greenroom.rules.runs.permissions import get_approval, refuse_order, withdraw_asks_of_run
 
 _WHY = "the hub was restored from a backup"
 _INTERRUPTED = "the hub was restored from a backup: resume the run to go on"
@@ -117,8 +117,9 @@ def _end_approvals(rows: Rows, lost: set[str]) -> list[Event]:
         if is_untaken_yes(ask):
             events.append(AnswerLapsed(ask_id=ask.id, reason=_WHY))
     for order in rows.find(ORDERS, order="_key"):
-        if is_approval(order) and order.node_id not in lost:
-            events.append(refuse_order(order, _WHY))
+        approval = get_approval(order)
+        if approval is not None and order.node_id not in lost:
+            events.append(refuse_order(order, approval, _WHY))
     return [*events, *_end_standing_approvals(rows)]
 
 

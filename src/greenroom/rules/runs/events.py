@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from greenroom.link.reports import Report
 from greenroom.log.model import Event
 from greenroom.rules.runs.model import AgentContext, Overrides, TreeLimits
 
@@ -67,9 +68,9 @@ class RunBegan(Event, frozen=True, kw_only=True):
 class RunHeard(Event, frozen=True, kw_only=True):
     """An item of the agent."""
 
+    version: ClassVar[int] = 2
     run_id: str
-    kind: str
-    data: dict[str, Any]
+    heard: Report
     heard_at: int
     size: int = 0
     """The bytes that it came in; 0 in logs from before they were counted."""

@@ -1,9 +1,11 @@
 """Which files the active runs write, so that two of them do not overwrite each other's work unnoticed."""
 
 from collections.abc import Iterator
-from typing import Any
+
+import msgspec
 
 from greenroom.link.policy_facts.call_request import CallRequest
+from greenroom.link.reports import CallReport, CallStarted
 from greenroom.log.model import Row, Rows, Table, Tx
 from greenroom.rules.agents.model import AGENTS
 from greenroom.rules.policy.rule_set import get_state
@@ -28,15 +30,11 @@ class FileWrite(Row, frozen=True, kw_only=True):
 WRITINGS = Table("writing", FileWrite, ("run_id", "path"), (("node_id", "path", "at"), ("run_id",)))
 
 
-def note_file_writes(tx: Tx, run: Run, heard: dict[str, Any], at: int) -> None:
+def note_file_writes(tx: Tx, run: Run, heard: CallStarted | CallReport, at: int) -> None:
     """Keep what a call of a run would write."""
-    resolved = heard.get("resolved")
-    wanted = CallRequest(
-        tool=str(heard.get("tool") or ""),
-        arguments=heard.get("input"),
-        directory=str(heard.get("directory") or "") or None,
-        resolved=resolved if isinstance(resolved, dict) else {},
-    )
+    wanted = CallRequest(tool=heard.tool, arguments=heard.input)
+    if isinstance(heard, CallReport):
+        wanted = msgspec.structs.replace(wanted, directory=heard.directory or None, resolved=heard.resolved or {})
     for path in _find_written_paths(wanted):
         row = FileWrite(run_id=run.id, path=path, agent_id=run.agent_id, node_id=run.node_id or "", at=at)
         tx.put(WRITINGS, row)

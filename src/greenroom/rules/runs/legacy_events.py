@@ -1,8 +1,12 @@
-"""Events of old logs, from before asks were a noun of their own. They are decoded and have no effect."""
+"""Events of old logs. Those from before asks were a noun of their own have no effect; the others are translated."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from greenroom.log.model import Event, Project, Recorded, Tx
+import msgspec
+
+from greenroom.link.reports import read_report
+from greenroom.log.model import Event, Project, Recorded, Tx, Upcast
 
 
 class PermissionWanted(Event, frozen=True, kw_only=True):
@@ -40,6 +44,13 @@ def project_nothing(tx: Tx, event: Event, record: Recorded) -> None:
     """Later events contain the outcome of the runs of that time."""
 
 
+def read_old_report(fields: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 had the name of what was heard apart from its fields."""
+    report = read_report({**fields.pop("data"), "type": fields.pop("kind")})
+    return {**fields, "heard": msgspec.to_builtins(report)}
+
+
+UPCAST: Mapping[tuple[str, int], Upcast] = {("RunHeard", 1): read_old_report}
 PROJECT: dict[type[Event], Project] = {
     PermissionWanted: project_nothing,
     PermissionDecided: project_nothing,

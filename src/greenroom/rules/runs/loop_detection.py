@@ -4,6 +4,7 @@ from typing import Any
 
 from greenroom.errors import Refused
 from greenroom.link.policy_facts.call_request import CallRequest
+from greenroom.link.reports import CallStarted
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.agents.model import AGENTS
@@ -25,10 +26,10 @@ def hash_repeated_call(tool: str, given: Any) -> str:
     return hash_call_request(CallRequest(tool=tool, arguments=given), kind)
 
 
-def pause_if_looping(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
+def pause_if_looping(rows: Rows, run: Run, heard: CallStarted, seed: str, context: Context) -> list[Event]:
     """A call has begun. What waits for approval each time is left to the judge, who counts it too."""
-    options, tool = get_state(rows).options, str(heard.get("tool") or "")
-    digest = hash_repeated_call(tool, heard.get("input"))
+    options = get_state(rows).options
+    digest = hash_repeated_call(heard.tool, heard.input)
     if not digest or options.loop_times <= 0 or run.status != "running" or run.node_id is None:
         return []
     since = ("started_at", context.now - options.loop_window_s * 1000)
@@ -37,7 +38,7 @@ def pause_if_looping(rows: Rows, run: Run, heard: dict[str, Any], seed: str, con
         return []
     if rows.find(JUDGEMENTS, {"run_id": run.id, "digest": digest}, limit=1):
         return []
-    return _pause_for_loop(rows, run, before + 1, build_call_title(tool, heard.get("input")), seed, context)
+    return _pause_for_loop(rows, run, before + 1, build_call_title(heard.tool, heard.input), seed, context)
 
 
 def pause_loop(rows: Rows, command: PauseLoop, context: Context) -> list[Event]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from greenroom.link.reports import Usage
 from greenroom.log.model import Row, Table
 from greenroom.log.pages import PagedRow
 
@@ -57,18 +58,18 @@ class RunUsage(msgspec.Struct, frozen=True, omit_defaults=True):
 _MOST = 10**15
 
 
-def read_spent(data: dict[str, Any], earlier: RunUsage) -> RunUsage:
+def read_spent(used: Usage, earlier: RunUsage) -> RunUsage:
     """What a run has used, from a runtime's report of its turn. A report that makes no sense counts for nothing."""
 
-    def count(name: str) -> int:
-        value = data.get(name)
-        return value if isinstance(value, int) and 0 <= value < _MOST else 0
+    def count(tokens: int) -> int:
+        return tokens if 0 <= tokens < _MOST else 0
 
-    told = data.get("cost_usd")
-    cost = float(told) if isinstance(told, int | float) and 0 <= told < _MOST else None
+    cost = used.cost_usd if used.cost_usd is not None and 0 <= used.cost_usd < _MOST else None
     if cost is not None or earlier.cost_usd is not None:
         cost = (cost or 0.0) + (earlier.cost_usd or 0.0)
-    return RunUsage(earlier.input_tokens + count("input_tokens"), earlier.output_tokens + count("output_tokens"), cost)
+    return RunUsage(
+        earlier.input_tokens + count(used.input_tokens), earlier.output_tokens + count(used.output_tokens), cost
+    )
 
 
 Overrides = dict[str, str | float | bool]

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from greenroom.errors import Refused
+from greenroom.link.orders import AgentWork, EndOrder, StartOrder
 from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.log.model import Event, Rows
 from greenroom.rules.access.model import HUB, CredentialRevoked
@@ -9,7 +11,7 @@ from greenroom.rules.access.queries import find_unrevoked
 from greenroom.rules.agents.model import AGENTS, Agent, AgentProcessChanged
 from greenroom.rules.nodes.model import NODES, OrderGiven
 from greenroom.rules.runs.events import RunCreated, RunPlaced
-from greenroom.rules.runs.model import RUNS, AgentContext, Run
+from greenroom.rules.runs.model import RUNS, AgentContext, Overrides, Run
 from greenroom.rules.runs.queries import count_runs
 from greenroom.rules.threads.model import THREADS
 
@@ -33,22 +35,36 @@ def build_start_order(
     node_id = run.node_id or (agent.node_id if agent else None)
     assert node_id is not None  # noqa: S101 the callers have placed it
     thread = rows.get(THREADS, run.thread_id) if run.thread_id else None
-    body = {
-        "profile": run.profile,
-        "definition": {**msgspec.to_builtins(definition), **run.overrides},
-        "prompt": prepend_context(run.prompt, run.context),
-        "thread_id": run.thread_id,
-        "thread_topic": thread.topic if thread else None,
-        "keep": run.keep,
-        "task": run.task or run_id,
-        "is_step": run.is_step,
+    work = StartOrder(
+        profile=run.profile,
+        definition=override_definition(definition, run.overrides),
+        prompt=prepend_context(run.prompt, run.context),
+        thread_id=run.thread_id,
+        thread_topic=thread.topic if thread else None,
+        keep=run.keep,
+        task=run.task or run_id,
+        is_step=run.is_step,
         # it is where that node keeps it
-        "session": agent.session if agent and agent.session and agent.node_id == node_id else run.session,
-    }
-    order = OrderGiven(order_id=order_id, node_id=node_id, op="start", run_id=run_id, agent_id=run.agent_id, body=body)
+        session=agent.session if agent and agent.session and agent.node_id == node_id else run.session,
+    )
+    order = OrderGiven(order_id=order_id, node_id=node_id, run_id=run_id, agent_id=run.agent_id, work=work)
     starting = AgentProcessChanged(agent_id=run.agent_id, process="starting", node_id=node_id, run_id=run_id)
     placed: list[Event] = [] if run.node_id else [RunPlaced(run_id=run_id, node_id=node_id)]
     return [*placed, order, starting]
+
+
+def build_order(run: Run, order_id: str, work: AgentWork) -> OrderGiven:
+    """An order for the agent of a run that is on a node."""
+    assert run.node_id is not None  # noqa: S101 the callers have looked
+    return OrderGiven(order_id=order_id, node_id=run.node_id, run_id=run.id, agent_id=run.agent_id, work=work)
+
+
+def override_definition(definition: ProfileDefinition, overrides: Overrides) -> ProfileDefinition:
+    """A profile with what is different for one run."""
+    try:
+        return msgspec.convert({**msgspec.to_builtins(definition), **overrides}, ProfileDefinition)
+    except msgspec.ValidationError as error:
+        raise Refused("bad_overrides.value", problem=error) from None
 
 
 def build_resume_prompt(rows: Rows, run: Run, *, probe: bool) -> str:
@@ -79,7 +95,7 @@ def make_room(rows: Rows, node_id: str, agent_id: str, run_id: str, order_id: st
 
 def build_release_order(rows: Rows, agent: Agent, node_id: str, order_id: str) -> list[Event]:
     """End the process of an agent that idles; its conversation can be resumed."""
-    order = OrderGiven(order_id=order_id, node_id=node_id, op="end", run_id="", agent_id=agent.id)
+    order = OrderGiven(order_id=order_id, node_id=node_id, run_id="", agent_id=agent.id, work=EndOrder())
     asleep = AgentProcessChanged(agent_id=agent.id, process="asleep")
     return [order, asleep, *revoke_credentials(rows, agent.id)]
 

@@ -1,20 +1,22 @@
 """Pauses runs that reached a limit, and asks a person whether they may continue."""
 
 import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
+from greenroom.link.orders import PauseOrder, ResumeOrder
+from greenroom.link.reports import TurnUsedUp
 from greenroom.log.model import Context, Event, Rows
 from greenroom.rules.agents.model import AGENTS
 from greenroom.rules.asks.ask_builder import build_ask_raised
 from greenroom.rules.asks.events import AskAnswered, AskWithdrawn
 from greenroom.rules.asks.model import ASKS, Asker
 from greenroom.rules.asks.queries import find_open_of_run
-from greenroom.rules.nodes.model import OrderGiven
 from greenroom.rules.runs.cancellation import build_cancel_events
 from greenroom.rules.runs.events import RunExtended, RunPaused
 from greenroom.rules.runs.model import RUNS, TREES, Run, Tree, TreeLimits
+from greenroom.rules.runs.orders import build_order
 
 Limit = TypeVar("Limit", int, float)
 LIMIT, LOOP = "limit", "loop"
@@ -56,18 +58,17 @@ def pause_run(
         rule=key,
         timeout_s=0,
     )
-    stop = [] if is_stopped else [_build_order(run, order_id, "pause")]
+    stop = [] if is_stopped else [build_order(run, order_id, PauseOrder())]
     return [RunPaused(run_id=run.id, reason=f"limit: {said}"), *stop, ask]
 
 
-def pause_for_quota(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
+def pause_for_quota(rows: Rows, run: Run, ended: TurnUsedUp, seed: str, context: Context) -> list[Event]:
     """The account of the agent's runtime is used up: the run waits until it is not, or for a person if none knows."""
     if run.is_paused:
         return []  # a person has been asked already, and has not answered yet
-    told = heard.get("resets_at")
     said = "the account that it works with is used up"
-    words = str(heard.get("error") or "")[:_WORDS]
-    if not isinstance(told, int) or not context.now - _LATE_MS <= told <= context.now + _FAR_MS:
+    words, told = ended.error[:_WORDS], ended.resets_at
+    if told is None or not context.now - _LATE_MS <= told <= context.now + _FAR_MS:
         return pause_run(rows, run, said, seed, context, text=f": {words}" if words else "", is_stopped=True)
     until = told if told > context.now else context.now + _AGAIN_MS
     at = datetime.datetime.fromtimestamp(until / 1000, datetime.UTC)
@@ -93,7 +94,7 @@ def handle_pause_answer(rows: Rows, event: AskAnswered, context: Context) -> lis
         max_cost_usd=_raise_limit(run.max_cost_usd, run.cost_usd or 0.0),
         limits=raise_limits(tree),
     )
-    return [extended, _build_order(run, order_id, "go_on")]
+    return [extended, build_order(run, order_id, ResumeOrder())]
 
 
 def withdraw_pause_asks(rows: Rows, run: Run) -> list[Event]:
@@ -117,8 +118,3 @@ def raise_limits(tree: Tree) -> TreeLimits:
 
 def _raise_limit(limit: Limit | None, used: Limit) -> Limit | None:
     return used + limit if limit is not None and used >= limit else limit
-
-
-def _build_order(run: Run, order_id: str, op: str) -> OrderGiven:
-    assert run.node_id is not None  # noqa: S101 the callers have looked
-    return OrderGiven(order_id=order_id, node_id=run.node_id, op=op, run_id=run.id, agent_id=run.agent_id)

@@ -6,7 +6,10 @@ import msgspec
 
 from greenroom.link.ask_kinds import ASK_KINDS
 from greenroom.link.call_digest import Subject, hash_call
+from greenroom.link.orders import DecideOrder, Decision
 from greenroom.link.policy_facts.call_request import CallRequest
+from greenroom.link.reports import CallReport, QuestionAsked
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Context, Event, Follow, Rows
 from greenroom.rules.agents.model import AGENTS
 from greenroom.rules.asks.ask_builder import NOT_TAKEN, build_ask_raised
@@ -21,6 +24,7 @@ from greenroom.rules.runs.events import RunWaits, RunWentOn
 from greenroom.rules.runs.file_writes import describe_write_conflict
 from greenroom.rules.runs.lineage import build_lineage
 from greenroom.rules.runs.model import LIVE, RUNS, Run
+from greenroom.rules.runs.orders import build_order
 from greenroom.rules.servers.queries import is_passed_on
 from greenroom.rules.threads.queries import get_present_thread
 
@@ -29,17 +33,17 @@ _TITLE = 300
 _WORDS = 4000
 
 
-def ask_permission(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
+def ask_permission(rows: Rows, run: Run, heard: CallReport, seed: str, context: Context) -> list[Event]:
     """A call waits in the agent's runtime. Any error on the way refuses it."""
-    native = str(heard.get("permission") or "")
+    native = heard.permission
     again = _withdraw_superseded(rows, run, native)
     try:
         subject = _build_subject(run, heard)
         digest = hash_call(subject)
     except (ValueError, TypeError, RecursionError):
         return refuse_unreadable_call(rows, run, heard, seed)
-    wanted = build_call_request(rows, run, subject, context.now, heard.get("resolved"))
-    wanted = replace(wanted, own=heard.get("own") is True)
+    wanted = build_call_request(rows, run, subject, context.now, heard.resolved or {})
+    wanted = replace(wanted, own=heard.own is True)
     verdict = judge(rows, wanted, context.now)
     ask_id = f"ask_{seed.removeprefix('ord_')}"
     judged = build_judgement_events(ask_id, wanted, verdict, ask_id if verdict.decision == "ask" else None)
@@ -56,31 +60,29 @@ def ask_permission(rows: Rows, run: Run, heard: dict[str, Any], seed: str, conte
         "permission",
         _build_asker(rows, run, heard),
         build_call_title(subject.tool, subject.arguments),
-        text=escape_invisible(str(heard.get("title") or "")[:_WORDS])[:_WORDS],
+        text=escape_invisible(heard.title[:_WORDS])[:_WORDS],
         thread_id=run.thread_id or get_present_thread(rows, run.agent_id),
         risk=verdict.risk,
         why=verdict.why,
         rule=verdict.rule,
         subject=subject,
-        edits=bool(heard.get("edits")),
+        edits=heard.edits,
         labels=build_reach_labels(verdict),
     )
     return [*again, ask, *judged]
 
 
-def refuse_unreadable_call(rows: Rows, run: Run, heard: dict[str, Any], seed: str) -> list[Event]:
+def refuse_unreadable_call(rows: Rows, run: Run, heard: CallReport, seed: str) -> list[Event]:
     """Refuse a call that cannot be judged, such as one with too many values."""
-    native = str(heard.get("permission") or "")
+    native = heard.permission
     words = "This call cannot be looked at, so it is refused."
     return [*_withdraw_superseded(rows, run, native), _build_decision_order(run, seed, native, "deny", words)]
 
 
-def ask_question(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
+def ask_question(rows: Rows, run: Run, heard: QuestionAsked, seed: str, context: Context) -> list[Event]:
     """The agent asks its person something through its runtime."""
-    native = str(heard.get("permission") or "")
-    question = str(heard.get("question") or "?")
-    given = heard.get("options")
-    options = [AskOption(label=str(one)) for one in given] if isinstance(given, list) else []
+    question = heard.question or "?"
+    options = [AskOption(label=one) for one in heard.options]
     ask = build_ask_raised(
         context,
         f"ask_{seed.removeprefix('ord_')}",
@@ -91,7 +93,7 @@ def ask_question(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context
         thread_id=run.thread_id or get_present_thread(rows, run.agent_id),
         questions=[AskQuestion(question=question, options=options)],
     )
-    return [*_withdraw_superseded(rows, run, native), ask]
+    return [*_withdraw_superseded(rows, run, heard.permission), ask]
 
 
 def withdraw_asks_of_call(rows: Rows, run: Run, native: str) -> list[Event]:
@@ -116,39 +118,40 @@ def _find_open_asks(rows: Rows, run: Run, native: str) -> list[Ask]:
     return [ask for ask in find_open_of_run(rows, run.id) if ask.asker.native == native]
 
 
-def _build_asker(rows: Rows, run: Run, heard: dict[str, Any]) -> Asker:
+def _build_asker(rows: Rows, run: Run, heard: CallReport | QuestionAsked) -> Asker:
     agent = rows.get(AGENTS, run.agent_id)
     return Asker(
         by=run.agent_id,
         name=(agent.display_name or agent.name) if agent else run.profile,
         agent_id=run.agent_id,
         run_id=run.id,
-        call_id=str(heard.get("call") or "") or None,
-        native=str(heard.get("permission") or ""),
+        call_id=(heard.call or None) if isinstance(heard, CallReport) else None,
+        native=heard.permission,
     )
 
 
-def _build_subject(run: Run, heard: dict[str, Any]) -> Subject:
-    files = heard.get("files")
+def _build_subject(run: Run, heard: CallReport) -> Subject:
     return Subject(
-        tool=str(heard.get("tool") or ""),
-        arguments=heard.get("input"),
-        directory=str(heard.get("directory") or ""),
+        tool=heard.tool,
+        arguments=heard.input,
+        directory=heard.directory,
         profile=run.profile,
         agent_id=run.agent_id,
         run_id=run.id,
         sandbox=run.isolation,
-        files={str(k): str(v) for k, v in files.items()} if isinstance(files, dict) else {},
+        files=heard.files,
     )
 
 
-def build_call_request(rows: Rows, run: Run, subject: Subject, now: int, resolved: Any = None) -> CallRequest:
+def build_call_request(
+    rows: Rows, run: Run, subject: Subject, now: int, resolved: dict[str, str] | None = None
+) -> CallRequest:
     """The call as the policy judges it: by the rights of the run, and of all above it."""
     wanted = CallRequest(
         tool=subject.tool,
         arguments=subject.arguments,
         directory=subject.directory or None,
-        resolved={str(k): str(v) for k, v in resolved.items()} if isinstance(resolved, dict) else {},
+        resolved=resolved or {},
         lineage=build_lineage(rows, run),
         agent_id=run.agent_id,
         is_passed_on=is_passed_on(rows, subject.tool),
@@ -160,25 +163,17 @@ def _build_decision_order(
     run: Run,
     order_id: str,
     native: str,
-    decision: str,
+    decision: Decision,
     text: str = "",
     *,
     arguments: Any = None,
     digest: str = "",
     ask_id: str = "",
 ) -> OrderGiven:
-    assert run.node_id is not None  # noqa: S101 it was heard from there
-    body = {
-        "permission": f"{run.id}:{native}",
-        "decision": decision,
-        "text": text[:_WORDS],
-        "arguments": arguments,
-        "digest": digest,
-        "ask": ask_id,
-    }
-    return OrderGiven(
-        order_id=order_id, node_id=run.node_id, op="decide", run_id=run.id, agent_id=run.agent_id, body=body
+    work = DecideOrder(
+        native=native, decision=decision, text=text[:_WORDS], arguments=arguments, digest=digest, ask=ask_id
     )
+    return build_order(run, order_id, work)
 
 
 def _on_ask_raised(rows: Rows, event: AskRaised, context: Context) -> list[Event]:
@@ -234,23 +229,22 @@ def _pass_answer_on(rows: Rows, ask: Ask, run: Run, context: Context) -> list[Ev
     return [_build_decision_order(run, order_id, native, "allow", text, **given)]
 
 
-def is_approval(order: Order) -> bool:
-    """Whether an order lets a call run."""
-    return order.op == "decide" and order.body.get("decision") == "allow"
+def get_approval(order: Order) -> DecideOrder | None:
+    """What an order says, if it lets a call run."""
+    return order.work if isinstance(order.work, DecideOrder) and order.work.decision == "allow" else None
 
 
-def refuse_order(order: Order, why: str) -> OrderGiven:
+def refuse_order(order: Order, approval: DecideOrder, why: str) -> OrderGiven:
     """What a node is to do instead of letting a call run, where it has not taken that order yet."""
     words = f"It was refused: {why}. Ask for it again."
-    body = {**order.body, "decision": "deny", "text": words, "arguments": None, "digest": ""}
-    return OrderGiven(
-        order_id=order.id, node_id=order.node_id, op=order.op, run_id=order.run_id, agent_id=order.agent_id, body=body
-    )
+    denied = replace(approval, decision="deny", text=words, arguments=None, digest="")
+    return copy_fields(order, OrderGiven, order_id=order.id, work=denied)
 
 
 def get_seconds_left(order: Order, now: int, approval_s: int) -> float | None:
     """How long a node may still act on a person's approval; None for an order that does not lapse by itself."""
-    if not is_approval(order) or not order.body.get("ask") or not approval_s:
+    approval = get_approval(order)
+    if approval is None or not approval.ask or not approval_s:
         return None
     return max(0.0, approval_s - (now - order.at) / 1000)
 
@@ -259,9 +253,10 @@ def _on_node_connected(rows: Rows, event: NodeConnected, context: Context) -> li
     """A node that was away for longer than an approval holds is not given it any more."""
     events: list[Event] = []
     for order in rows.find(ORDERS, {"node_id": event.node_id}, order="_seq"):
-        ask_id = order.body.get("ask")
-        if is_approval(order) and ask_id and context.now - order.at >= context.settings.approval_s * 1000:
-            events += [AnswerLapsed(ask_id=ask_id, reason=NOT_TAKEN), refuse_order(order, NOT_TAKEN)]
+        approval = get_approval(order)
+        if approval and approval.ask and context.now - order.at >= context.settings.approval_s * 1000:
+            lapsed = AnswerLapsed(ask_id=approval.ask, reason=NOT_TAKEN)
+            events += [lapsed, refuse_order(order, approval, NOT_TAKEN)]
     return events
 
 

@@ -4,6 +4,17 @@ from typing import Any
 
 import msgspec
 
+from greenroom.link.reports import (
+    CallFinished,
+    CallReport,
+    CallStarted,
+    ModelCallCut,
+    RunLost,
+    TurnResult,
+    Usage,
+    get_report_data,
+    get_report_kind,
+)
 from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Context, Event, Noun, Project, Recorded, Rows, Tx
 from greenroom.rules.access.model import CredentialRevoked
@@ -78,58 +89,63 @@ def run_heard(tx: Tx, event: e.RunHeard, record: Recorded) -> None:
     run = tx.get(RUNS, event.run_id)
     if run is None:
         return
-    number = run.items + 1
+    number, heard = run.items + 1, event.heard
     item = RunItem(
-        run_id=run.id, place=f"{number:09d}", number=number, kind=event.kind, data=event.data, at=event.heard_at
+        run_id=run.id,
+        place=f"{number:09d}",
+        number=number,
+        kind=get_report_kind(heard),
+        data=get_report_data(heard),
+        at=event.heard_at,
     )
     tx.put(ITEMS, item)
-    data = event.data
-    if event.kind in ("call_started", "permission_asked"):
-        note_file_writes(tx, run, data, record.at)
-    if event.kind == "call_started":
-        _start_call(tx, run, data, event.heard_at)
-        run = replace(run, calls=run.calls + 1)
-    elif event.kind == "call_finished":
-        _finish_call(tx, run, data, event.heard_at)
-    elif event.kind == "usage":
-        run = _count_usage(tx, run, data)
-    elif event.kind in ("model_call_cut", "lost"):
-        run = replace(run, is_usage_partial=True)
-    elif event.kind in ("turn_ended", "turn_went_on", "turn_paused", "turn_used_up"):
-        run = replace(run, earlier=RunUsage(run.input_tokens, run.output_tokens, run.cost_usd))
+    match heard:
+        case CallStarted():
+            note_file_writes(tx, run, heard, record.at)
+            _start_call(tx, run, heard, event.heard_at)
+            run = replace(run, calls=run.calls + 1)
+        case CallReport():
+            note_file_writes(tx, run, heard, record.at)
+        case CallFinished():
+            _finish_call(tx, run, heard, event.heard_at)
+        case Usage():
+            run = _count_usage(tx, run, heard)
+        case ModelCallCut() | RunLost():
+            run = replace(run, is_usage_partial=True)
+        case TurnResult():
+            run = replace(run, earlier=RunUsage(run.input_tokens, run.output_tokens, run.cost_usd))
     tx.put(RUNS, replace(run, items=number, heard_bytes=run.heard_bytes + event.size))
 
 
-def _start_call(tx: Tx, run: Run, data: dict[str, Any], at: int) -> None:
+def _start_call(tx: Tx, run: Run, heard: CallStarted, at: int) -> None:
     call = ToolCall(
         run_id=run.id,
-        call_id=str(data.get("call")),
-        tool=str(data.get("tool")),
-        title=str(data.get("title") or ""),
-        input=data.get("input"),
+        call_id=heard.call,
+        tool=heard.tool,
+        title=heard.title,
+        input=heard.input,
         started_at=at,
-        digest=hash_repeated_call(str(data.get("tool")), data.get("input")),
+        digest=hash_repeated_call(heard.tool, heard.input),
     )
     tx.put(CALLS, call)
 
 
-def _finish_call(tx: Tx, run: Run, data: dict[str, Any], at: int) -> None:
-    call = tx.get(CALLS, run.id, str(data.get("call")))
+def _finish_call(tx: Tx, run: Run, heard: CallFinished, at: int) -> None:
+    call = tx.get(CALLS, run.id, heard.call)
     if call is not None:
-        tx.put(CALLS, replace(call, ok=bool(data.get("ok")), output=str(data.get("output") or ""), ended_at=at))
+        tx.put(CALLS, replace(call, ok=heard.ok, output=heard.output, ended_at=at))
 
 
-def _count_usage(tx: Tx, run: Run, data: dict[str, Any]) -> Run:
+def _count_usage(tx: Tx, run: Run, heard: Usage) -> Run:
     """The runtime reports totals of the turn; the tree adds what is new in them."""
-    spent = read_spent(data, run.earlier)
+    spent = read_spent(heard, run.earlier)
     tree = tx.get(TREES, run.root_id)
     if tree is not None:
         tokens = tree.tokens + spent.tokens - run.input_tokens - run.output_tokens
         cost = tree.cost_usd + (spent.cost_usd or 0.0) - (run.cost_usd or 0.0)
         tx.put(TREES, replace(tree, tokens=tokens, cost_usd=cost))
     used = {"input_tokens": spent.input_tokens, "output_tokens": spent.output_tokens, "cost_usd": spent.cost_usd}
-    model = data.get("model")
-    return replace(run, **used, model=model[:PLACE_CHARS] if isinstance(model, str) and model else run.model)
+    return replace(run, **used, model=heard.model[:PLACE_CHARS] if heard.model else run.model)
 
 
 def run_waits(tx: Tx, event: e.RunWaits, record: Recorded) -> None:
@@ -239,6 +255,7 @@ RUNS_NOUN = Noun(
     events=tuple(PROJECT),
     decide=DECIDE,
     project=PROJECT,
+    upcast=legacy_events.UPCAST,
     follow={
         **FOLLOW,
         AskAnswered: _on_ask_closed,
@@ -252,6 +269,9 @@ RUNS_NOUN = Noun(
         "greenroom.rules.runs.clock_shift",
         "greenroom.rules.runs.loop_detection",
         "greenroom.rules.runs.file_writes",
+        "greenroom.rules.runs.legacy_events",
+        "greenroom.link.lenient_reader",
+        "greenroom.link.reports",
         "greenroom.runtimes.call_facts",
         "greenroom.link.policy_facts.known_tools",
         *tool_kinds.SOURCES,

@@ -16,6 +16,7 @@ from greenroom.doors.compat.shown_asks import ShownAsks
 from greenroom.doors.http.errors import HttpRefused
 from greenroom.doors.http.routes import Endpoint
 from greenroom.errors import Refused, Unavailable
+from greenroom.link.reports import CallFinished, WordsReport
 from greenroom.log.model import Commit
 from greenroom.rules.access.model import Principal
 from greenroom.rules.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
@@ -154,17 +155,15 @@ class ChatStream:
     def _build_lines(self, event: object, about: Run | Ask) -> list[Json]:
         """The lines for one event."""
         match event:
-            case RunHeard(kind="said", data={"text": str(text)}):
+            case RunHeard(heard=WordsReport(text=text)):
                 return [{"type": "content", "content": text}]
-            case RunHeard(run_id=run_id, kind="call_finished", data={"call": str(call), "ok": ok, **rest}):
+            case RunHeard(run_id=run_id, heard=CallFinished(call=call, ok=ok, output=output)):
                 status = "completed" if ok else "failed"
                 ask = self._session.get_ask(run_id, call, self._finished)
                 tool = ask.subject.tool if ask and ask.subject else self._session.find_tool_name(run_id, call)
                 request_id = ask.id if ask else call
                 self._finished.add(request_id)
-                return [
-                    _build_status_line(status, tool, request_id=request_id, call_id=call, result=rest.get("output", ""))
-                ]
+                return [_build_status_line(status, tool, request_id=request_id, call_id=call, result=output)]
             case AskRaised(kind="permission") if isinstance(about, Ask):
                 asked = self._session.build_request(about)
                 return [
