@@ -204,6 +204,10 @@ export interface CallRequest {
   risk?: "high" | "low" | "medium" | null
 }
 
+export interface CancelOrder {
+  op: "cancel"
+}
+
 export interface Channel {
   id: string
   kind: "chat" | "ntfy" | "push" | "webhook"
@@ -263,6 +267,16 @@ export interface DayCost {
   tokens?: number
 }
 
+export interface DecideOrder {
+  op: "decide"
+  native: string
+  decision: "allow" | "cancel" | "deny"
+  text?: string
+  arguments?: unknown
+  digest?: string
+  ask?: string
+}
+
 export interface Decision {
   message_id: string
   thread_id: string
@@ -289,6 +303,10 @@ export interface Edge {
   when?: string | null
 }
 
+export interface EndOrder {
+  op: "end"
+}
+
 export interface Epoch {
   id: string
   number: number
@@ -301,6 +319,11 @@ export interface FileWrite {
   agent_id: string
   node_id: string
   at: number
+}
+
+export interface FinishOrder {
+  op: "finish"
+  text?: string
 }
 
 export interface ForEach {
@@ -480,11 +503,14 @@ export interface Options {
 export interface Order {
   id: string
   node_id: string
-  op: string
   run_id: string
   agent_id: string
-  body?: Record<string, unknown>
+  work: StartOrder | SteerOrder | DecideOrder | CancelOrder | PauseOrder | ResumeOrder | FinishOrder | EndOrder
   at?: number
+}
+
+export interface PauseOrder {
+  op: "pause"
 }
 
 export interface Payload {
@@ -560,6 +586,10 @@ export interface Reaction {
   agent_id: string
   reaction: string
   at: number
+}
+
+export interface ResumeOrder {
+  op: "go_on"
 }
 
 export interface RetryPolicy {
@@ -717,6 +747,25 @@ export interface SkillText {
   name?: string
   description?: string
   text: string
+}
+
+export interface StartOrder {
+  op: "start"
+  profile?: string
+  definition: ProfileDefinition
+  prompt: string
+  thread_id?: string | null
+  thread_topic?: string | null
+  keep?: boolean
+  task?: string
+  is_step?: boolean
+  session?: string | null
+  missing_skills?: string[]
+}
+
+export interface SteerOrder {
+  op: "steer"
+  text?: string
 }
 
 export interface Step {
