@@ -5,10 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from greenroom.app import NOUNS
 from greenroom.link import frames, orders, reports
 from greenroom.link.profile_definition import ProfileDefinition
-from greenroom.log.codec import Codec
 
 REPORTS: dict[str, reports.Report] = {
     '{"type":"said","text":"hi"}': reports.WordsReport("hi"),
@@ -81,37 +79,3 @@ def test_an_order_that_a_node_cannot_read_is_known_as_such(what: str, body: dict
     order = frames.decode_from_hub(msgspec.json.encode(frame))
     assert isinstance(order, frames.Ordered) and isinstance(order.work, orders.UnknownOrder)
     assert orders.get_order_name(order.work) == what
-
-
-@pytest.mark.parametrize(
-    ("name", "stored", "field", "read"),
-    [
-        (
-            "RunHeard",
-            {"run_id": "r", "kind": "said", "data": {"text": "hi"}, "heard_at": 1},
-            "heard",
-            reports.WordsReport("hi"),
-        ),
-        (
-            "RunHeard",
-            {"run_id": "r", "kind": "call_started", "data": {"call": "c", "input": {"too_large": True}}, "heard_at": 1},
-            "heard",
-            reports.CallStarted("c", "", input={"too_large": True}),
-        ),
-        (
-            "OrderGiven",
-            {"order_id": "o", "node_id": "n", "op": "cancel", "run_id": "r", "agent_id": "a"},
-            "work",
-            orders.CancelOrder(),
-        ),
-        (
-            "OrderGiven",
-            {"order_id": "o", "node_id": "n", "op": "start", "run_id": "r", "agent_id": "a", "body": {"prompt": 5}},
-            "work",
-            orders.EndOrder(),
-        ),
-    ],
-)
-def test_a_log_of_an_earlier_version_is_read(name: str, stored: dict[str, Any], field: str, read: Any) -> None:
-    event = Codec(NOUNS).decode(1, 1, "x", name, 1, msgspec.json.encode(stored)).event
-    assert getattr(event, field) == read

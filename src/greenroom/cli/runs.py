@@ -34,7 +34,7 @@ _STATUSES = ("pending", "running", "waiting", *ENDED)
 _ITEMS = 2000
 _SHOWN = (
     *("id", "status", "profile", "agent_id", "model", "node_id", "directory", "repository", "branch"),
-    *("continues", "continued_in", "waiting_for", "held_up_by", "error"),
+    *("continues", "continued_in", "waiting_for", "waits_kind", "waits_key", "held_up_by", "error"),
 )
 
 

@@ -257,7 +257,7 @@ def test_a_run_that_waits_for_a_persons_word_does_not_go_on_because_its_account_
     heard, context = TurnUsedUp("quota", resets_at=NOW + 1000), Context(NOW, Settings())
     (paused,) = pause_for_quota(Shelf(), run, heard, "ord_1", context)
     assert isinstance(paused, RunPaused) and paused.until == NOW + 1000
-    asked = msgspec.structs.replace(run, status="waiting", waiting_for="limit: 60 s of time are used")
+    asked = msgspec.structs.replace(run, status="waiting", waits_kind="limit")
     assert pause_for_quota(Shelf(), asked, heard, "ord_1", context) == []
 
 

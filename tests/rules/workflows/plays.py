@@ -67,9 +67,9 @@ class Play:
         """The ask that a step waits for, once it is raised."""
 
         def there() -> str | None:
-            waits_for = self.steps(run_id)[step]["waits_for"] or ""
-            ask_id = waits_for.removeprefix("ask ")
-            known = waits_for.startswith("ask ") and self.api.get(f"/api/asks/{ask_id}").status_code == 200
+            found = self.steps(run_id)[step]
+            ask_id = str(found["waits_key"])
+            known = found["waits_kind"] == "ask" and self.api.get(f"/api/asks/{ask_id}").status_code == 200
             return ask_id if known else None
 
         return str(self.stage.until(there, f"{step} to ask"))

@@ -58,7 +58,7 @@ def test_pausing_a_run_pauses_what_is_nested_in_it(stage: Stage) -> None:
     inner = {"name": "inner", "steps": steps}
     run_id = play.start({"id": "down", "workflow": "inner"}, workflows={"inner": inner}, name="outer")
     play.until(run_id, "down", "running")
-    below = str(play.steps(run_id)["down"]["waits_for"]).removeprefix("workflow ")
+    below = str(play.steps(run_id)["down"]["waits_key"])
     stage.until(lambda: stage.api.get(f"/api/workflow-runs/{below}").status_code == 200, "the nested run")
     play.until(below, "wait", "waiting")
     assert play.control(run_id, "pause").status_code == 200

@@ -690,6 +690,8 @@ export interface ListedRun {
   result?: unknown
   error?: string | null
   waiting_for?: string | null
+  waits_kind?: "decision" | "gate" | "permission" | "poll" | "question" | "report" | "limit" | null
+  waits_key?: string
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number | null
@@ -1584,6 +1586,8 @@ export interface Run {
   result?: unknown
   error?: string | null
   waiting_for?: string | null
+  waits_kind?: "decision" | "gate" | "permission" | "poll" | "question" | "report" | "limit" | null
+  waits_key?: string
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number | null

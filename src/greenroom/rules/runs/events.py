@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from greenroom.link.ask_kinds import AskKind
 from greenroom.link.reports import Report
 from greenroom.log.model import Event
 from greenroom.rules.runs.model import AgentContext, Overrides, TreeLimits
@@ -79,8 +80,12 @@ class RunHeard(Event, frozen=True, kw_only=True):
 class RunWaits(Event, frozen=True, kw_only=True):
     """Something in a run waits for a person."""
 
+    version: ClassVar[int] = 2
     run_id: str
-    waiting_for: str
+    kind: AskKind
+    ask_id: str = ""
+    """Empty in logs from before it was kept."""
+    title: str = ""
 
 
 class RunWentOn(Event, frozen=True, kw_only=True):
@@ -92,8 +97,12 @@ class RunWentOn(Event, frozen=True, kw_only=True):
 class RunPaused(Event, frozen=True, kw_only=True):
     """A run has reached a limit and waits for a person to decide whether it may continue, or for a time."""
 
+    version: ClassVar[int] = 2
     run_id: str
     reason: str
+    """Which limit it is."""
+    ask_id: str = ""
+    """By which a person is asked whether it goes on; empty where a time is waited for."""
     until: int = 0
     """When it continues by itself; 0 if a person has to decide."""
 

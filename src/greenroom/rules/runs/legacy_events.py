@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from greenroom.link.ask_kinds import ASK_KINDS
 from greenroom.link.reports import read_report
 from greenroom.log.model import Event, Project, Recorded, Tx, Upcast
 
@@ -50,7 +51,22 @@ def read_old_report(fields: dict[str, Any]) -> dict[str, Any]:
     return {**fields, "heard": msgspec.to_builtins(report)}
 
 
-UPCAST: Mapping[tuple[str, int], Upcast] = {("RunHeard", 1): read_old_report}
+def read_old_wait(fields: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 had the kind of an ask and its title in one text."""
+    kind, _, title = fields.pop("waiting_for").partition(": ")
+    return {**fields, "kind": kind if kind in ASK_KINDS else "question", "title": title}
+
+
+def read_old_pause(fields: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 began each reason with a word by which a pause was known."""
+    return {**fields, "reason": fields["reason"].removeprefix("limit: ")}
+
+
+UPCAST: Mapping[tuple[str, int], Upcast] = {
+    ("RunHeard", 1): read_old_report,
+    ("RunWaits", 1): read_old_wait,
+    ("RunPaused", 1): read_old_pause,
+}
 PROJECT: dict[type[Event], Project] = {
     PermissionWanted: project_nothing,
     PermissionDecided: project_nothing,

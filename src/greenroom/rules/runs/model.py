@@ -1,9 +1,10 @@
 """Rows of runs, trees, calls and items."""
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
+from greenroom.link.ask_kinds import AskKind
 from greenroom.link.reports import Usage
 from greenroom.log.model import Row, Table
 from greenroom.log.pages import PagedRow
@@ -72,6 +73,7 @@ def read_spent(used: Usage, earlier: RunUsage) -> RunUsage:
     )
 
 
+RunWaitKind = AskKind | Literal["limit"]
 Overrides = dict[str, str | float | bool]
 
 
@@ -108,6 +110,11 @@ class Run(PagedRow, frozen=True, kw_only=True):
     """Structured output, where there is any."""
     error: str | None = None
     waiting_for: str | None = None
+    """What it waits for, in words; `waits_kind` and `waits_key` say it for programs."""
+    waits_kind: RunWaitKind | None = None
+    """The kind of the ask, or that it has reached a limit."""
+    waits_key: str = ""
+    """The id of the ask; empty where none is open, or the log does not tell."""
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
@@ -151,7 +158,7 @@ class Run(PagedRow, frozen=True, kw_only=True):
     @property
     def is_paused(self) -> bool:
         """Whether it waits for more than an answer: it has reached a limit."""
-        return self.status == "waiting" and (self.waiting_for or "").startswith("limit")
+        return self.status == "waiting" and self.waits_kind == "limit"
 
 
 class Tree(Row, frozen=True, kw_only=True):

@@ -59,7 +59,7 @@ def pause_run(
         timeout_s=0,
     )
     stop = [] if is_stopped else [build_order(run, order_id, PauseOrder())]
-    return [RunPaused(run_id=run.id, reason=f"limit: {said}"), *stop, ask]
+    return [RunPaused(run_id=run.id, reason=said, ask_id=ask.ask_id), *stop, ask]
 
 
 def pause_for_quota(rows: Rows, run: Run, ended: TurnUsedUp, seed: str, context: Context) -> list[Event]:
@@ -72,7 +72,7 @@ def pause_for_quota(rows: Rows, run: Run, ended: TurnUsedUp, seed: str, context:
         return pause_run(rows, run, said, seed, context, text=f": {words}" if words else "", is_stopped=True)
     until = told if told > context.now else context.now + _AGAIN_MS
     at = datetime.datetime.fromtimestamp(until / 1000, datetime.UTC)
-    return [RunPaused(run_id=run.id, reason=f"limit: {said} until {at:%Y-%m-%d %H:%M} UTC", until=until)]
+    return [RunPaused(run_id=run.id, reason=f"{said} until {at:%Y-%m-%d %H:%M} UTC", until=until)]
 
 
 def handle_pause_answer(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:

@@ -30,6 +30,7 @@ from greenroom.rules.threads.queries import get_present_thread
 
 replace = msgspec.structs.replace
 _TITLE = 300
+_WAIT = 500
 _WORDS = 4000
 
 
@@ -181,7 +182,7 @@ def _on_ask_raised(rows: Rows, event: AskRaised, context: Context) -> list[Event
     run = rows.get(RUNS, event.asker.run_id) if event.asker.run_id else None
     if run is None or run.status not in LIVE or run.is_paused:
         return []
-    return [RunWaits(run_id=run.id, waiting_for=f"{event.kind}: {event.title}"[:500])]
+    return [RunWaits(run_id=run.id, kind=event.kind, ask_id=event.ask_id, title=event.title[:_WAIT])]
 
 
 def _on_ask_closed(rows: Rows, event: AskAnswered | AskExpired | AskWithdrawn, context: Context) -> list[Event]:
@@ -197,7 +198,7 @@ def _on_ask_closed(rows: Rows, event: AskAnswered | AskExpired | AskWithdrawn, c
         return events
     left = find_open_of_run(rows, run.id)
     if left:
-        return [*events, RunWaits(run_id=run.id, waiting_for=f"{left[0].kind}: {left[0].title}"[:500])]
+        return [*events, RunWaits(run_id=run.id, kind=left[0].kind, ask_id=left[0].id, title=left[0].title[:_WAIT])]
     return [*events, RunWentOn(run_id=run.id)] if run.status == "waiting" else events
 
 

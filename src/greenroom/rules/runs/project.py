@@ -51,6 +51,8 @@ from greenroom.rules.threads.model import THREADS
 from greenroom.runtimes import tool_kinds
 
 replace = msgspec.structs.replace
+_WAIT_CHARS = 500
+_NO_WAIT: dict[str, Any] = {"waiting_for": None, "waits_kind": None, "waits_key": "", "goes_on_at": 0}
 
 
 def run_created(tx: Tx, event: e.RunCreated, record: Recorded) -> None:
@@ -149,19 +151,21 @@ def _count_usage(tx: Tx, run: Run, heard: Usage) -> Run:
 
 
 def run_waits(tx: Tx, event: e.RunWaits, record: Recorded) -> None:
-    _change(tx, event.run_id, status="waiting", waiting_for=event.waiting_for)
+    words = f"{event.kind}: {event.title}"[:_WAIT_CHARS]
+    _change(tx, event.run_id, status="waiting", waiting_for=words, waits_kind=event.kind, waits_key=event.ask_id)
 
 
 def run_went_on(tx: Tx, event: e.RunWentOn, record: Recorded) -> None:
-    _change(tx, event.run_id, status="running", waiting_for=None, goes_on_at=0)
+    _change(tx, event.run_id, status="running", **_NO_WAIT)
 
 
 def run_paused(tx: Tx, event: e.RunPaused, record: Recorded) -> None:
     run = tx.get(RUNS, event.run_id)
     if run is not None:
         rest = event.until - record.at if event.until else 0  # its own time stands still meanwhile
-        paused = replace(run, status="waiting", waiting_for=event.reason, goes_on_at=event.until)
-        tx.put(RUNS, replace(paused, deadline=run.deadline + rest))
+        words, key, deadline = f"limit: {event.reason}", event.ask_id, run.deadline + rest
+        paused = replace(run, status="waiting", waiting_for=words, waits_kind="limit", waits_key=key, deadline=deadline)
+        tx.put(RUNS, replace(paused, goes_on_at=event.until))
 
 
 def project_nothing(tx: Tx, event: e.ApprovalRefused, record: Recorded) -> None:
@@ -174,8 +178,7 @@ def run_extended(tx: Tx, event: e.RunExtended, record: Recorded) -> None:
         tx,
         event.run_id,
         status="running",
-        waiting_for=None,
-        goes_on_at=0,
+        **_NO_WAIT,
         extended_at=record.at,
         timeout_s=event.timeout_s,
         max_tokens=event.max_tokens,
@@ -200,8 +203,7 @@ def run_ended(tx: Tx, event: e.RunEnded, record: Recorded) -> None:
             output=event.output,
             result=event.result,
             error=event.error,
-            waiting_for=None,
-            goes_on_at=0,
+            **_NO_WAIT,
             ended_at=record.at,
             deadline=0,
         ),
