@@ -26,9 +26,9 @@ def hub_at_home(home: Path) -> Iterator[HubProcess]:
 
 
 def steps(readme: str) -> str:
-    """The commands for the second terminal."""
-    (block,) = re.findall(r"```bash\n(export PATH.*?)```", (ROOT / readme).read_text(), re.DOTALL)
-    return str(block)
+    """The commands for the second terminal with which two agents talk."""
+    path, talk = re.findall(r"```bash\n((?:export PATH|greenroom token).*?)```", (ROOT / readme).read_text(), re.DOTALL)
+    return f"{path}{talk}"
 
 
 @pytest.mark.anywhere
