@@ -24,8 +24,8 @@ def add_to(verbs: Any) -> None:
     parser = verbs.add_parser(
         "connect",
         help="connect an agent that you start yourself to the hub",
-        description="Write the hub as an MCP server into a program's configuration, with a credential made for it that"
-        " is kept in a private file and only named there. To do so again changes nothing.",
+        description="Add the hub as an MCP server to a program's configuration. The program gets its own credential,"
+        " in a private file that the configuration names. Running the command again changes nothing.",
         epilog="example: greenroom connect claude · greenroom connect cursor --remove"
         " · any other MCP client: see docs/users/mcp.md",
     )

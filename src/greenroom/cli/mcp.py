@@ -23,8 +23,9 @@ def add_to(verbs: Any) -> None:
         "mcp",
         help="serve MCP on stdin and stdout for an agent",
         description="An MCP server on stdin and stdout that passes every call to the hub. Agents start it. Without a"
-        f" token it uses one for agents, which it creates once and stores in {MCP_TOKEN} in the data directory; never"
-        f" the operator's. Host, port and token can also be in {ASSISTANT_FILE}, the file of Agent Assistant.",
+        f" token it uses one for agents, which it creates once and stores in {MCP_TOKEN} in the data directory. It"
+        f" never uses the operator's token. Host, port and token can also be in"
+        f" {ASSISTANT_FILE}, the file of Agent Assistant.",
         epilog="example: claude mcp add greenroom -- greenroom mcp --token-file ~/.greenroom/claude.token",
     )
     add_options(parser, answers=False)

@@ -44,7 +44,7 @@ def add_to(verbs: Any) -> None:
         metavar="SHA256",
         action="append",
         default=[],
-        help="the digest of the hub's certificate, which rejects every other: see `greenroom node add` (repeatable)",
+        help="accept only the hub's certificate with this digest: see `greenroom node add` (repeatable)",
     )
     parser.add_argument("--token-file", help="the node's credential: see `greenroom node add`")
     parser.add_argument("--label", action="append", default=[], help="a label that profiles can require (repeatable)")

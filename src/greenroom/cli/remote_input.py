@@ -33,7 +33,7 @@ def add_to(verbs: Any) -> None:
             "Type text into the focused window of this desktop. With --follow, type what another of your "
             "devices sends, until you stop it. With --send, type on the devices that you switched on."
         ),
-        epilog="example: greenroom input 'git status'    example: greenroom input --follow",
+        epilog="example: greenroom input 'git status' · greenroom input --follow",
     )
     add_options(parser)
     parser.add_argument("text", metavar="TEXT", nargs="?", help="the text")

@@ -29,8 +29,8 @@ def add_to(verbs: Any) -> None:
         "stop",
         help="stop the hub of a data directory",
         description="Stop the hub of a data directory and wait until it has ended. Working agents continue under their"
-        " node, and the hub takes them up when it is started again. With --agents the node of this machine and its"
-        " agents are ended too, and their runs fail.",
+        " node, and the hub finds them when it starts again. --agents also ends the node of this machine and its"
+        " agents; their runs fail.",
         epilog="example: greenroom stop --agents",
     )
     add_data_option(parser)

@@ -127,7 +127,7 @@ export const putServer = (id: string, body: ServerDefinition): Promise<ShownServ
 export const removeChannel = (id: string): Promise<void> =>
   call('DELETE', `/api/notify/channels/${encodeURIComponent(id)}`)
 
-/** Remove a node and revoke its credential; with agents at work only by force. */
+/** Remove a node and revoke its credential; refused while agents work there, unless forced. */
 export const removeNode = (id: string): Promise<void> =>
   call('DELETE', `/api/nodes/${encodeURIComponent(id)}`)
 

@@ -69,7 +69,7 @@ NODE_REMOVAL_VERBS = (
         "DELETE",
         "/api/nodes/{node_id}",
         "operate",
-        "Remove a node and revoke its credential; with agents at work only by force",
+        "Remove a node and revoke its credential; refused while agents work there, unless forced",
         takes=("force",),
         status=204,
         cli=CliVerb(

@@ -34,7 +34,7 @@ class Input(DefinitionPart, frozen=True, kw_only=True):
 
 
 class AgentConfig(DefinitionPart, frozen=True, kw_only=True):
-    """What is different about the agent of one step, over its profile or its runtime's own defaults."""
+    """Settings of one step's agent, in place of those of its profile or runtime."""
 
     name: str = ""
     """The name that the agent is kept under, for `reuse_agent` of later steps."""
@@ -49,7 +49,7 @@ class AgentConfig(DefinitionPart, frozen=True, kw_only=True):
 
 
 class RetryPolicy(DefinitionPart, frozen=True, kw_only=True):
-    """How often and when a failed attempt is made again: after backoff_s, then factor times as long, and so on."""
+    """How often and when a failed attempt is retried: after backoff_s, then after factor times as long, and so on."""
 
     max: int = 0
     """Attempts after the first one."""
@@ -57,9 +57,9 @@ class RetryPolicy(DefinitionPart, frozen=True, kw_only=True):
     factor: float = 2.0
     max_backoff_s: float = 3600.0
     jitter: float = 0.1
-    """The part of each pause by which it may be longer, so that steps do not come back all at once."""
+    """The fraction by which a pause may be longer, so that steps do not retry all at once."""
     on: list[Failure] = []
-    """The failures that are worth another attempt; empty is every one but a failing expression."""
+    """The failures to retry; empty retries all except failing expressions."""
 
 
 class ForEach(DefinitionPart, frozen=True, kw_only=True):
@@ -68,11 +68,11 @@ class ForEach(DefinitionPart, frozen=True, kw_only=True):
     items: str | list[Any]
     """Expression that gives a list, or the list itself."""
     name: str = msgspec.field(name="as", default="item")
-    """The name of the item in the step's own expressions; its place from 0 is `index`."""
+    """The name of the item in the step's own expressions; its index from 0 is `index`."""
     parallel: int = 10
     """How many items run at a time."""
     join: Literal["all", "any", "settled"] = "all"
-    """all: every item must succeed · any: one is enough · settled: whatever they come to (null for a failed one)."""
+    """all: every item must succeed · any: one is enough · settled: items may fail, with null as their output."""
 
 
 class LoopConfig(DefinitionPart, frozen=True, kw_only=True):
@@ -87,14 +87,14 @@ class LoopConfig(DefinitionPart, frozen=True, kw_only=True):
 
 
 class MessageFilter(DefinitionPart, frozen=True, kw_only=True):
-    """Which message is meant: in which thread, by whom, and with which words."""
+    """A message: its thread, its author, and words in it."""
 
     thread: str = ""
-    """Template: id or topic of the thread; empty is any."""
+    """Template: id or topic of the thread; empty matches any."""
     sender: str = msgspec.field(name="from", default="")
-    """Name or id of who posts it, a person by their own credential; empty is anybody, or for a trigger any person."""
+    """Name or id of the author, for a person that of their credential. Empty: anybody, or for a trigger any person."""
     contains: str = ""
-    """Words that it holds, whatever their case; empty is any message."""
+    """Text that it contains, in upper or lower case; empty matches any message."""
 
 
 class WaitConfig(DefinitionPart, frozen=True, kw_only=True):
@@ -107,7 +107,7 @@ class WaitConfig(DefinitionPart, frozen=True, kw_only=True):
     message: MessageFilter | None = None
     """The output is {id, thread_id, author, content, seq}."""
     webhook: str | None = None
-    """The name under which the hub takes a signed call; the output is its body."""
+    """The name under which the hub accepts a signed call; the output is its body."""
 
 
 class Level(DefinitionPart, frozen=True, kw_only=True):
@@ -116,7 +116,7 @@ class Level(DefinitionPart, frozen=True, kw_only=True):
     kind: Literal["mechanical", "recommended", "confirmed", "arbitrated"] = "mechanical"
     """mechanical: nobody decides · recommended: after a time · confirmed: one approval · arbitrated: several."""
     question: str = ""
-    """Template: what people are asked; empty asks in the hub's own words."""
+    """Template: the question to people; empty uses the hub's own."""
     timeout_s: int | None = None
     """recommended: when `default` applies (default: 300); otherwise when the ask expires (default: never)."""
     default: Literal["run", "skip", "abort"] = "run"
@@ -128,7 +128,7 @@ class Level(DefinitionPart, frozen=True, kw_only=True):
 
 
 class Step(DefinitionPart, frozen=True, kw_only=True):
-    """One vertex of the graph: work of an agent, a nested workflow, a wait, values set, or only a gate."""
+    """One step of the graph: an agent's work, a nested workflow, a wait, computed values, or only a gate."""
 
     id: str
     name: str = ""
@@ -141,7 +141,7 @@ class Step(DefinitionPart, frozen=True, kw_only=True):
     prompt: str | None = None
     """Template."""
     skill: str | None = None
-    """The id of a skill, whose text is in Definition.skills or in the hub's data directory."""
+    """The name of a skill. Its text is in `skills` of the workflow or in a folder `skills`."""
     dependencies: list[str] = []
     """Steps that come before; the same as edges without a condition."""
     join: Literal["all", "any"] = "all"
@@ -151,24 +151,24 @@ class Step(DefinitionPart, frozen=True, kw_only=True):
     inputs: dict[str, Any] = {}
     """Values by name, `input.<name>` in the step's own texts; for a nested workflow its inputs."""
     output: str | dict[str, Any] | None = None
-    """Makes the step's output of what came out (`output`): one expression, or one for each field."""
+    """Computes the step's output from the agent's answer (`output`): one expression, or one for each field."""
     save: dict[str, Any] = {}
-    """Variables to set for later steps, of what came out (`output`)."""
+    """Variables for later steps, computed from the answer (`output`)."""
     output_schema: dict[str, Any] | None = None
-    """JSON Schema; the agent must answer with JSON that fits. Without it the output is the agent's text."""
+    """JSON Schema; the agent must answer with JSON that matches it. Without it, the output is the agent's text."""
     reuse_agent: str | None = None
     """The name of an agent that an earlier step keeps, or `pool:NAME` of one that another run keeps."""
     keep_agent: bool = False
     """Keep the agent after the step, so that a later step can continue in its session."""
     keep_as: str | None = None
-    """`pool:NAME` keeps the agent beyond the run; otherwise it is kept till the run's end."""
+    """`pool:NAME` keeps the agent beyond the run; otherwise it is kept until the run's end."""
     retry: RetryPolicy = RetryPolicy()
     timeout_s: int | None = None
     on_error: str = "abort"
     """abort: the run fails · skip: this step and what depends on it · ignore: as if it had succeeded, output null ·
-    route:STEP: that step is carried out instead of those that depend on this one."""
+    route:STEP: that step runs instead of those that depend on this one."""
     on_crash: Literal["rerun", "resume", "probe", "ask"] = "resume"
-    """After a crash: rerun, resume the agent's session, let the agent check what it has done, or ask a person."""
+    """After a crash: start again, resume the agent's session, let the agent check what it did, or ask a person."""
     for_each: ForEach | None = None
     loop: LoopConfig | None = None
     workflow: str | None = None
@@ -178,7 +178,7 @@ class Step(DefinitionPart, frozen=True, kw_only=True):
     """Values that the engine computes; the output is an object with them."""
     level: Level = Level()
     rollback: "list[Step]" = []
-    """Carried out when the run fails, or is aborted so, after this step was completed; the last one's first."""
+    """Steps to run if the run fails, or is aborted with --rollback, after this step completed; the last ones first."""
     files: list[str] = []
     """Templates: paths that the agent should look at."""
     context: list[Literal["outputs", "variables", "summary"]] = msgspec.field(default_factory=lambda: ["outputs"])
@@ -225,15 +225,15 @@ class AfterWorkflow(DefinitionPart, frozen=True, kw_only=True):
 
 
 class Trigger(DefinitionPart, frozen=True, kw_only=True):
-    """What starts the workflow by itself; exactly one of cron, webhook, message and after."""
+    """Starts the workflow automatically; exactly one of cron, webhook, message and after."""
 
     id: str = ""
-    """Unique in the definition; the loader gives one that is missing: trigger1, trigger2, ..."""
+    """Unique in the definition; missing ones become trigger1, trigger2, ..."""
     cron: str | None = None
     """minute hour day month weekday, such as `0 3 * * mon-fri`; or @daily, @hourly, ..."""
     timezone: str = "UTC"
     catch_up: CatchUp = "once"
-    """What is done about times that passed while the hub was away: skip them, start once, or start for all of them."""
+    """What happens about times that passed while the hub was away: skip them, start once, or start for all of them."""
     webhook: bool = False
     """Started by a signed call."""
     message: MessageFilter | None = None
@@ -244,7 +244,7 @@ class Trigger(DefinitionPart, frozen=True, kw_only=True):
 
 
 class WorkflowLimits(DefinitionPart, frozen=True, kw_only=True):
-    """What one run of the workflow may use; None is no limit."""
+    """Limits of one run of the workflow; null is no limit."""
 
     timeout_s: int | None = None
     max_tokens: int | None = None
@@ -262,16 +262,16 @@ class SkillText(DefinitionPart, frozen=True, kw_only=True):
 
 
 class WorkflowDefinition(DefinitionPart, frozen=True, kw_only=True):
-    """One workflow. A run keeps the one it began with."""
+    """One workflow. A run keeps the version that it started with."""
 
     name: str
     id: str = ""
-    """What other programs call it by; empty when its name is enough."""
+    """An id for other programs; empty if the name is enough."""
     project: str = ""
     description: str = ""
     inputs: dict[str, Input] = {}
     variables: dict[str, Any] = {}
-    """First values; a text with `{{ }}` in it is a template over the inputs."""
+    """Initial values; a text with `{{ }}` in it is a template over the inputs."""
     steps: list[Step]
     edges: list[Edge] = []
     output: str | dict[str, Any] | None = None
