@@ -32,8 +32,6 @@ def create_credential(rows: Rows, command: CreateCredential, context: Context) -
         command.room is None or is_room_name(command.room)
     ):
         raise Refused("bad_room")
-    if command.expires_at is not None and command.expires_at <= context.now:
-        raise Refused("bad_expiry")
     person_id, person = _resolve_person(rows, command)
     return [
         CredentialCreated(

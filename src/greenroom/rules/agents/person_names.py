@@ -4,6 +4,7 @@ from greenroom.errors import Refused
 from greenroom.log.model import Command, Context, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.model import CREDENTIALS, PersonNamed
+from greenroom.rules.access.queries import need_right
 from greenroom.rules.agents.model import AGENTS
 from greenroom.rules.agents.names import compute_skeleton, need_name
 
@@ -16,8 +17,8 @@ class NamePerson(Command, frozen=True, kw_only=True):
 
 def name_person(rows: Rows, command: NamePerson, context: Context) -> list[Event]:
     by = need_principal(command)
-    if by.person_id is None:
-        raise Refused("no_person")
+    need_right(by, "operate")
+    assert by.person_id is not None  # noqa: S101 every credential that operates belongs to a person
     name = need_name(command.name, "Your name")
     if name == by.person:
         return []
