@@ -22,7 +22,7 @@ def rest(shared_hub: HubProcess) -> Iterator[Rest]:
 
 @pytest.fixture
 def pool() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(4) as pool:
+    with ThreadPoolExecutor(16) as pool:
         yield pool
 
 
@@ -170,6 +170,16 @@ def test_a_caller_that_goes_away_waits_no_more(rest: Rest) -> None:
     with pytest.raises(httpx.ReadTimeout):
         agent.http.get(f"/api/threads/{thread}/wait", params={"after_seq": 0}, timeout=httpx.Timeout(WAIT_S, read=0.2))
     assert until(lambda: not waiting_in(rest, thread))
+
+
+def test_an_agent_has_a_bounded_number_of_waits(rest: Rest, pool: ThreadPoolExecutor) -> None:
+    agent, thread = rest.agent(), rest.thread()
+    held = [pool.submit(wait, agent.http, thread, after_seq=0) for _ in range(16)]
+    until(lambda: rest.operator.get(f"/api/threads/{thread}/wait-state").json().get("count") == 16)
+    refused = agent.http.get(f"/api/threads/{thread}/wait", params={"after_seq": 0})
+    assert code_of(refused) == (429, "too_many_waits")
+    rest.operator.post(f"/api/threads/{thread}/messages", json={"author": "human", "content": "x"}).raise_for_status()
+    assert all(one.result(WAIT_S)["messages"] for one in held)
 
 
 def test_a_wait_ends_with_its_credential(rest: Rest, pool: ThreadPoolExecutor) -> None:

@@ -12,6 +12,8 @@ from tests.journeys.mcp_clients import Stage
 CASES: list[tuple[str, str, dict[str, Any]]] = [
     ("confirm_missing", "thread_delete", {"thread_id": "thr_none", "confirm": False}),
     ("step_missing", "workflow_control", {"run_id": "wfr_none", "action": "amend"}),
+    ("bad_tool", "permission_request", {"tool_name": " ", "input": {}}),
+    ("empty_query", "msg_search", {"query": " "}),
     ("bad_profile", "profile_put", {"name": "x", "definition": {"driver": 3}}),
 ]
 
@@ -24,7 +26,7 @@ def test_a_wrong_call_is_refused_by_its_code(
         async with Stage(shared_hub) as stage:
             return await (await stage.operator()).call(tool, **arguments)
 
-    assert asyncio.run(call())["error"] == code
+    assert asyncio.run(call())["code"] == code
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,15 @@ def test_a_wrong_request_is_refused_by_its_code(rest: Rest, known: dict[str, str
     assert_refused(rest.operator, known, case)
 
 
+def test_a_workflow_has_a_bounded_size(rest: Rest) -> None:
+    definition = {**PLAIN, "name": "large", "steps": [{"id": "a", "set": {"x": "x" * 4_000_000}}]}
+    assert code_of(rest.operator.put("/api/workflows/large", json={"definition": definition})) == (
+        400,
+        "workflow_too_large",
+    )
+    assert rest.operator.get("/api/workflows/large").status_code == 404
+
+
 def test_without_a_usable_key_no_webhook_is_signed(rest: Rest) -> None:
     key = rest.hub.data / "webhook.key"
     key.write_bytes(b"short")
