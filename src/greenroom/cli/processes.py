@@ -14,11 +14,12 @@ def is_holder(pid: int, lock: Path) -> bool:
     """
     with contextlib.suppress(OSError):
         wanted = lock.stat()
-        for one in os.scandir(f"/proc/{pid}/fd"):
-            with contextlib.suppress(OSError):
-                found = one.stat()
-                if (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino):
-                    return True
+        with os.scandir(f"/proc/{pid}/fd") as files:
+            for one in files:
+                with contextlib.suppress(OSError):
+                    found = one.stat()
+                    if (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino):
+                        return True
     return False
 
 
