@@ -93,7 +93,7 @@ class ChatAgent:
         chosen, key = MODELS.get(model, (model, MODELS.get(model.partition(":")[0], ("", ""))[1]))
         described = json.dumps([chosen, instructions, approvals, sorted((env or {}).items()), tools], sort_keys=True)
         name = profile or f"agent-{hashlib.sha256(described.encode()).hexdigest()[:12]}"
-        found = find_hub(Namespace(data=data, url=url, token=token, token_file=None))
+        found = find_hub(Namespace(data=data, url=url, token=token, token_file=None, insecure=False))
         agent = cls(*found, name)
         try:
             definition: dict[str, Any] = {
@@ -209,4 +209,6 @@ def _parse_refusal(status: int, content: bytes) -> Refused:
         answer = json.loads(content)
         return Refused.in_words(str(answer.get("code", "refused")), str(answer["detail"]))
     except (ValueError, KeyError, TypeError, AttributeError):
-        return Refused.in_words("http_error", f"The hub answered {status}.")
+        return Refused.in_words(
+            "http_error", f"The hub's answer ({status}) cannot be understood: is the address right?"
+        )

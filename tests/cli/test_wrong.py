@@ -1,5 +1,6 @@
 """What is wrong with what a person typed is said in a sentence, whatever the verb, and nothing is done by half."""
 
+import asyncio
 import http.server
 import json
 import threading
@@ -9,8 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from greenroom import Agent
+from greenroom.errors import Refused
 from greenroom.testing.hub_process import HubProcess
-from tests.cli.shell import Ran, done, greenroom
+from tests.cli.shell import Ran, done, greenroom, refuse
 
 
 def refused(ran: Ran) -> str:
@@ -57,9 +60,18 @@ def stranger(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("verb", ["thread", "agent"])
-def test_another_server_is_not_taken_for_a_hub(tmp_path: Path, stranger: str, verb: str) -> None:
-    said = refused(greenroom(tmp_path, verb, "list", "--url", stranger, "--token", "gr_x"))
-    assert f"What answers at {stranger} is no hub" in said
+def test_another_server_is_not_taken_for_a_hub(
+    tmp_path: Path, stranger: str, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    argv = [verb, "list", "--url", stranger, "--token", "gr_x"]
+    assert f"What answers at {stranger} is no hub" in refused(greenroom(tmp_path, *argv))
+    assert refuse(tmp_path, monkeypatch, argv) == "no_hub"
+
+
+def test_a_program_that_chats_does_not_take_another_server_for_a_hub(stranger: str) -> None:
+    with pytest.raises(Refused, match="is the address right") as no:
+        asyncio.run(Agent.create("openai", url=stranger, token="gr_x"))
+    assert no.value.code == "http_error"
 
 
 @pytest.mark.parametrize("stranger", [LaterHub], indirect=True)
