@@ -9,7 +9,7 @@ from greenroom.log.log import Log
 from greenroom.log.model import Commit
 from greenroom.rules.asks.commands import AnswerAsk, RaiseAsk, TakeAnswer
 from greenroom.rules.asks.decide_answer import need_open
-from greenroom.rules.asks.events import AnswerLapsed, AnswerTaken, AskRaised
+from greenroom.rules.asks.events import AnswerTaken, AskRaised
 from greenroom.rules.asks.model import ASKS, Ask
 from greenroom.rules.asks.queries import get_by_wish
 from greenroom.rules.asks.schema_check import load_validator
@@ -86,10 +86,10 @@ class AskService:
 
     async def take(self, command: TakeAnswer) -> Taking:
         """Hand the answer to one of those that wait for it: a yes to a call may be used by that one alone."""
-        events = {type(record.event) for record in (await self._log.do(command)).records}
-        if AnswerLapsed in events:
-            return "lapsed"
-        return "yours" if AnswerTaken in events else "not_yours"
+        done = await self._log.do(command)
+        if any(isinstance(record.event, AnswerTaken) for record in done.records):
+            return "yours"
+        return "lapsed" if self._need_ask(command.ask_id).lapsed_at else "not_yours"
 
     def _need_ask(self, ask_id: str) -> Ask:
         ask = self._log.rows.get(ASKS, ask_id)

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,9 +19,12 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from greenroom.rules.asks.ask_builder import NOT_TAKEN
+from greenroom.sentences import build_sentence
 from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done, greenroom
+from tests.conftest import checked
 
 SERVER = str(Path(__file__).with_name("notebook_server.py"))
 
@@ -39,7 +43,7 @@ class Notebook:
 
     def register(self, **fields: Any) -> None:
         command = [sys.executable, SERVER, str(self.desk)]
-        answer = self.api.put("/api/servers/book", json={"command": command, **fields})
+        answer = self.api.put("/api/servers/book", json={"command": command} | fields)
         assert answer.status_code == 200, answer.text
 
     def shown(self) -> dict[str, Any]:
@@ -98,6 +102,11 @@ def book(hub: HubProcess, api: httpx.Client, tmp_path: Path) -> Notebook:
 
 async def names(client: Client) -> list[str]:
     return [tool.name for tool in (await client.list_tools()).tools if tool.name.startswith("book__")]
+
+
+def told(key: str, **params: Any) -> str:
+    """What an agent reads of a refusal: a call through the gate is answered with the sentence alone."""
+    return str(build_sentence(key, **params)).rstrip()
 
 
 async def text(client: Client, tool: str, **arguments: Any) -> tuple[bool, str]:
@@ -229,7 +238,7 @@ def test_the_operators_word_on_risk_and_the_rules_decide(book: Notebook) -> None
         rule = {"rule": {"decision": "deny", "tools": ["book__wr*"], "note": "the book is closed"}}
         book.api.put("/api/policy/rules/closed", json=rule).raise_for_status()
         is_error, said = await text(client, "book__write", line="x")
-        assert is_error
+        assert (is_error, said.startswith(told("refused_by_policy", why=""))) == (True, True), said
         assert "the book is closed" in said
         book.api.put("/api/policy/rules/closed", json={"rule": {"decision": "allow", "tools": ["book__*"]}})
         assert await text(client, "book__write", line="y") == (False, "wrote y")
@@ -241,6 +250,59 @@ def test_the_operators_word_on_risk_and_the_rules_decide(book: Notebook) -> None
     assert book.lines == ["y"]
     judged = book.api.get("/api/policy/judgements").json()["judgements"]
     assert [one["verdict"]["rule"] for one in judged] == ["default.unknown", "closed", "closed", "default.low"]
+
+
+def test_a_rule_that_comes_after_the_call_refuses_it_although_a_person_approves(book: Notebook) -> None:
+    book.register()
+    book.until_up("write")
+
+    async def scene(client: Client) -> tuple[bool, str]:
+        waiting = asyncio.ensure_future(text(client, "book__write", line="x"))
+        ask = await asyncio.to_thread(book.asked)
+        rule = {"rule": {"decision": "deny", "tools": ["book__write"]}}
+        book.api.put("/api/policy/rules/closed", json=rule).raise_for_status()
+        await asyncio.to_thread(book.answer, ask, verdict="approve")
+        return await waiting
+
+    is_error, said = book.play(book.agent(), scene)
+    assert (is_error, said.startswith(told("refused_by_policy.despite_approval", why=""))) == (True, True), said
+    assert book.lines == []
+
+
+def test_of_two_calls_that_wait_for_one_approval_one_runs_and_the_other_says_so(book: Notebook) -> None:
+    book.register()
+    book.until_up("write")
+    taken = {told("already_taken"), told("already_taken.other_connection")}
+
+    async def scene(client: Client) -> None:
+        for number in range(20):  # until both wait before the answer comes
+            calls = [asyncio.ensure_future(text(client, "book__write", line=f"{number}")) for _ in range(2)]
+            await asyncio.to_thread(book.answer, await asyncio.to_thread(book.asked), verdict="approve")
+            while not all(call.done() for call in calls):
+                for ask in await asyncio.to_thread(book.open_asks):
+                    await asyncio.to_thread(book.answer, ask, verdict="deny")
+            (ran, _), (_, said) = sorted([await call for call in calls])
+            assert not ran
+            assert book.lines == [f"{n}" for n in range(number + 1)]
+            if said in taken:
+                return
+        raise AssertionError("the second call never waited")
+
+    book.play(book.agent(), scene)
+
+
+def test_an_approval_that_is_not_taken_in_time_runs_nothing(tmp_path: Path) -> None:
+    for hub in checked(HubProcess(tmp_path / "data", env={"GREENROOM_APPROVAL_S": "0"})):
+        headers = {"Authorization": f"Bearer {hub.token}"}
+        with httpx.Client(base_url=hub.url, headers=headers, timeout=WAIT_S) as api:
+            book = Notebook(hub, api, tmp_path / "desk")
+            book.register()
+            book.until_up("write")
+            call = book.play(
+                book.agent(), lambda client: answered(book, text(client, "book__write", line="x"), verdict="approve")
+            )
+            assert call == (True, told("approval_lapsed", reason=NOT_TAKEN))
+            assert book.lines == []
 
 
 def test_a_tool_that_has_changed_is_held_until_it_is_seen_again(book: Notebook) -> None:
@@ -339,6 +401,19 @@ def test_a_server_that_dies_is_started_again_and_its_tools_say_so(book: Notebook
     book.play(token, scene)
     wait_until(lambda: (book.desk / "pid").read_text() != first and book.shown()["server"]["state"] == "up")
     assert book.play(token, read) == (False, "")
+
+
+def test_a_call_of_a_server_that_cannot_be_started_again_says_so(book: Notebook) -> None:
+    program = book.desk / "server.py"
+    shutil.copy(SERVER, program)
+    book.register(command=[sys.executable, str(program), str(book.desk)], risks={"*": "low"})
+    book.until_up("write")
+    program.unlink()
+    os.kill(int((book.desk / "pid").read_text()), signal.SIGKILL)
+    wait_until(lambda: book.shown()["server"]["state"] == "down")
+    is_error, said = book.play(book.agent(), lambda client: text(client, "book__write", line="x"))
+    error = book.shown()["server"]["error"]
+    assert (is_error, said) == (True, told("server_down.error", server="book", error=error))
 
 
 def test_a_server_gets_its_secret_and_nobody_else_sees_it(book: Notebook, tmp_path: Path) -> None:
