@@ -7,6 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+
+from greenroom.cli.main import build_parser
+from greenroom.errors import Refused
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
 
@@ -50,6 +54,15 @@ def done(data: Path, *args: str, stdin: str | None = None, **env: str) -> Ran:
     ran = greenroom(data, *args, stdin=stdin, **env)
     assert ran.code == 0, ran
     return ran
+
+
+def refuse(data: Path, monkeypatch: pytest.MonkeyPatch, argv: list[str]) -> str:
+    """The code with which a command is refused: the verb is parsed and run as `main` does it."""
+    monkeypatch.setenv("GREENROOM_DATA", str(data))
+    args = build_parser(None).parse_args(argv)
+    with pytest.raises(Refused) as no:
+        args.run(args)
+    return no.value.code
 
 
 def agent(hub: HubProcess, name: str) -> Path:

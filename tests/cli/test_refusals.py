@@ -1,13 +1,12 @@
-"""Each refusal of the command line itself, by its code: the verb is parsed and run as `main` does it."""
+"""Each refusal of the command line itself, by its code."""
 
 from pathlib import Path
 
 import pytest
 
-from greenroom.cli.main import build_parser
-from greenroom.errors import Refused
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
+from tests.cli.shell import refuse
 from tests.rules.asks.desk import Desk
 
 WITHOUT_HUB = [
@@ -29,6 +28,7 @@ WITHOUT_HUB = [
     ("token_missing", "thread list --url http://127.0.0.1:9 --token-file /nowhere"),
 ]
 WITH_HUB = [
+    ("ambiguous_id", "ask show {beginning}"),
     ("bad_amendment", "dag amend wfr_none a --set x"),
     ("bad_file", "ask answer {ask} --text hi --file /nowhere"),
     ("bad_input", "dag run {workflow} --input x"),
@@ -51,15 +51,6 @@ WITH_HUB = [
 ]
 
 
-def refuse(data: Path, monkeypatch: pytest.MonkeyPatch, argv: list[str]) -> str:
-    """The code with which a command is refused."""
-    monkeypatch.setenv("GREENROOM_DATA", str(data))
-    args = build_parser(None).parse_args(argv)
-    with pytest.raises(Refused) as no:
-        args.run(args)
-    return no.value.code
-
-
 @pytest.mark.parametrize(("code", "line"), WITHOUT_HUB)
 def test_a_wrong_command_is_refused_before_a_hub_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, line: str
@@ -79,7 +70,8 @@ def known(shared_hub: HubProcess) -> dict[str, str]:
         run = desk.operator.post("/api/workflow-runs", json={"workflow": "plain"}).json()["id"]
         desk.operator.get(f"/api/workflow-runs/{run}/wait", params={"for_s": WAIT_S}).raise_for_status()
         desk.ask()
-        return {"ask": desk.ask()["id"], "agent": desk.asking.id, "workflow": "plain", "run": run}
+        ask = desk.ask()["id"]
+        return {"ask": ask, "beginning": ask[:8], "agent": desk.asking.id, "workflow": "plain", "run": run}
 
 
 @pytest.mark.parametrize(("code", "line"), WITH_HUB)
@@ -95,3 +87,28 @@ def test_what_keeps_its_log_in_postgres_is_not_backed_up_from_here(
 ) -> None:
     monkeypatch.setenv("GREENROOM_DATABASE", "postgresql:///greenroom")
     assert refuse(tmp_path, monkeypatch, ["backup", str(tmp_path / "file")]) == "log_in_postgres"
+
+
+def test_an_outbox_that_is_no_database_is_named_before_a_hub_is_dialled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "outbox.db").write_bytes(b"no database" * 100)
+    argv = ["node", "--join", "http://127.0.0.1:9", "--token-file", "/dev/null", "--data", str(tmp_path)]
+    assert refuse(tmp_path, monkeypatch, argv) == "outbox_unusable"
+    assert (tmp_path / "outbox.db").read_bytes() == b"no database" * 100
+
+
+def test_a_driver_is_not_checked_where_no_hub_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GREENROOM_HOST", "0.0.0.0")  # which takes a certificate
+    assert refuse(tmp_path, monkeypatch, ["driver", "check", "rehearsal"]) == "no_stand"
+
+
+def test_what_the_desktops_program_does_not_type_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    typist = tmp_path / "xdotool"
+    typist.write_text("#!/bin/sh\nexit 1\n")
+    typist.chmod(0o700)
+    for name, value in {"DISPLAY": ":9", "WAYLAND_DISPLAY": "", "PATH": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
+    assert refuse(tmp_path, monkeypatch, ["input", "hello"]) == "not_typed"
+    typist.write_text("no program")
+    assert refuse(tmp_path, monkeypatch, ["input", "hello"]) == "not_typed"

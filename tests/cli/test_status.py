@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from greenroom.testing.browser_login import log_in
 from greenroom.testing.hub_process import HubProcess
-from tests.cli.shell import done, greenroom
+from tests.cli.shell import done, greenroom, refuse
 from tests.stage import Stage
 
 
@@ -76,6 +77,16 @@ def test_the_hub_is_stopped_and_its_agents_go_on(stage: Stage) -> None:
     ended = done(hub.data, "stop", "--agents")
     assert "agents have ended" in ended.out
     assert not psutil.pid_exists(node) or psutil.Process(node).status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_hub_that_does_not_end_in_time_is_said_to_be_stopping(
+    hub: HubProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.kill(hub.pid, signal.SIGSTOP)
+    (hub.data / "hub.json").write_text(json.dumps({"url": "http://127.0.0.1:9", "pid": hub.pid}))
+    assert refuse(hub.data, monkeypatch, ["stop", "--timeout", "0"]) == "still_stopping"
+    os.kill(hub.pid, signal.SIGCONT)
+    assert hub.wait() == 0
 
 
 def test_a_process_that_has_the_number_of_a_hub_that_was_killed_is_left_alone(tmp_path: Path) -> None:
