@@ -2,17 +2,24 @@
 
 import base64
 import json
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
+from greenroom.doors.compat.assist.agentassist_pb2 import McpResultContent
+from greenroom.doors.compat.assist.contents import keep_files
 from greenroom.doors.http.websocket import OLDER_CLIENTS, PING_S, PONG_S
+from greenroom.errors import Refused
+from greenroom.log.blobs import FileBlobs
 from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.timeouts import WAIT_S
 from tests.doors.compat.assist.facts import make, parse
 from tests.doors.compat.assist.rig import Agent, Device, room_token
+from tests.journeys.mcp_clients import fresh
 
 
 def opened(hub: HubProcess) -> connect:
@@ -64,6 +71,9 @@ def test_what_is_refused_inside_of_a_socket_is_in_the_audit(hub: HubProcess) -> 
     with opened(hub) as socket:
         socket.send(make("WebsocketMessage", Cmd="UserLogin", StrParam="gr_room_canary").SerializeToString())
         assert code(socket) == 4401
+    with opened(hub) as socket:
+        socket.send(make("WebsocketMessage", Cmd="UserLogin", StrParam=hub.token).SerializeToString())
+        assert code(socket) == 4401
     with Device(hub, room_token(hub, "kitchen")) as device:
         device.send("AskQuestionReply", AskQuestionRequest=make("AskQuestionRequest", ID="canary"))
     url = hub.url.replace("http", "ws", 1)
@@ -83,15 +93,47 @@ def test_what_is_refused_inside_of_a_socket_is_in_the_audit(hub: HubProcess) -> 
         refused = [event["data"]["refused"] for event in found]
         return [(one["action"], one["code"], one["status"]) for one in refused]
 
-    wait_until(lambda: len(noted()) >= 5)
+    wait_until(lambda: len(noted()) >= 6)
     assert noted() == [
         ("WS /ws UserLogin", "credential_wrong", 401),
+        ("WS /ws UserLogin", "not_a_room", 403),
         ("WS /ws AskQuestionReply", "ask_not_found", 404),
         ("WS /ws agent_cancel", "run_not_found", 404),
         ("WS /agent_backend/ws/{session_id} agent_tool_permission_response", "ask_not_found", 404),
         ("WS /sync thread", "thread_not_found", 404),
     ]
     assert "canary" not in httpx.get(f"{hub.url}/api/audit?limit=1000", headers=headers).text
+
+
+PICTURE = make("McpResultContent", type=2, image=make("ImageContent", data="AAAA", mime_type="image/png"))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("refused", "contents"),
+    [
+        ("bad_contents", [PICTURE, make("McpResultContent", type=3, audio=make("AudioContent", data="no base64!"))]),
+        ("bad_contents", [PICTURE, make("McpResultContent", type=9)]),
+        ("too_many_contents", [PICTURE] * 33),
+    ],
+)
+async def test_an_answer_whose_contents_cannot_be_kept_leaves_the_question_open_and_no_file(
+    shared_hub: HubProcess, tmp_path: Path, refused: str, contents: list[Any]
+) -> None:
+    token = room_token(shared_hub, fresh("room").replace(" ", ""))
+    with Device(shared_hub, token) as device:
+        call = Agent(shared_hub, token).ask("q", "What does it look like?")
+        asked = device.hear("AskQuestion")
+        device.reply(asked, *contents)
+        assert device.valid("q") == {"q": True}
+        device.say(asked, "blue")
+        assert call.done().contents[0].text.text == "blue"
+    blobs = FileBlobs(tmp_path)
+    read = [McpResultContent.FromString(content.SerializeToString()) for content in contents]
+    with pytest.raises(Refused) as no:
+        async with keep_files(blobs, read):
+            pass
+    assert (no.value.code, blobs.names()) == (refused, [])
 
 
 def test_the_rhythm_of_pings_is_the_one_that_older_clients_know() -> None:

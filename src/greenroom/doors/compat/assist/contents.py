@@ -1,8 +1,12 @@
 """Translates answers between Agent Assistant's messages and ours. Everything but text is stored as a file."""
 
+import asyncio
 import base64
 import binascii
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+
+import msgspec
 
 from greenroom.doors.compat.assist.agentassist_pb2 import (
     AudioContent,
@@ -24,22 +28,32 @@ def extract_text(contents: Iterable[McpResultContent]) -> str:
     return "\n".join(content.text.text for content in contents if content.HasField("text"))
 
 
-def store_files(blobs: Blobs, contents: Iterable[McpResultContent]) -> list[Content]:
-    """All of an answer that is not text, kept; to be released once the log names it."""
+@asynccontextmanager
+async def keep_files(blobs: Blobs, contents: Iterable[McpResultContent]) -> AsyncIterator[list[Content]]:
+    """Keep what is not text while a command that names it is done; what it does not name is dropped."""
     given = [content for content in contents if not content.HasField("text")]
     if len(given) > _MOST:
         raise Refused("too_many_contents", "too_large", limit=_MOST)
-    return [_store_content(blobs, content) for content in given]
+    files: list[Content] = []
+    try:
+        for content, data in [_decode_content(content) for content in given]:
+            file = await asyncio.to_thread(blobs.keep, data)
+            files.append(msgspec.structs.replace(content, file=file))
+        yield files
+    finally:
+        for kept in files:
+            blobs.release(kept.file or "")
+            blobs.drop(kept.file or "")
 
 
-def _store_content(blobs: Blobs, content: McpResultContent) -> Content:
+def _decode_content(content: McpResultContent) -> tuple[Content, bytes]:
     if content.HasField("embedded_resource"):
         found = content.embedded_resource
-        return _store_file(blobs, "resource", found.data, found.mime_type, found.uri)
+        return _build_file("resource", found.data, found.mime_type, found.uri)
     if content.HasField("image"):
-        return _store_file(blobs, "image", _decode_base64(content.image.data), content.image.mime_type)
+        return _build_file("image", _decode_base64(content.image.data), content.image.mime_type)
     if content.HasField("audio"):
-        return _store_file(blobs, "audio", _decode_base64(content.audio.data), content.audio.mime_type)
+        return _build_file("audio", _decode_base64(content.audio.data), content.audio.mime_type)
     raise Refused("bad_contents.type")
 
 
@@ -50,8 +64,8 @@ def _decode_base64(data: str) -> bytes:
         raise Refused("bad_contents.base64") from None
 
 
-def _store_file(blobs: Blobs, kind: ContentType, data: bytes, mime: str, uri: str = "") -> Content:
-    return Content(type=kind, mime=mime[:100], uri=uri[:2000], file=blobs.keep(data), size=len(data))
+def _build_file(kind: ContentType, data: bytes, mime: str, uri: str = "") -> tuple[Content, bytes]:
+    return Content(type=kind, mime=mime[:100], uri=uri[:2000], size=len(data)), data
 
 
 def build_contents(blobs: Blobs, ask: Ask, answer: AskAnswer) -> list[McpResultContent]:

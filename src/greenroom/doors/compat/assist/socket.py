@@ -14,7 +14,7 @@ from greenroom.doors.compat.assist.agentassist_pb2 import (
     RequestCancelledNotification,
     WebsocketMessage,
 )
-from greenroom.doors.compat.assist.contents import extract_text, store_files
+from greenroom.doors.compat.assist.contents import extract_text, keep_files
 from greenroom.doors.compat.assist.frames import parse_frame, receive_frame
 from greenroom.doors.compat.assist.login import LOG_IN, PATH, Logins
 from greenroom.doors.compat.assist.messages import (
@@ -200,8 +200,7 @@ class AssistSockets:
         if ask is None:
             raise Refused("ask_not_found.question", "not_found")
         words = extract_text(contents)
-        files = await asyncio.to_thread(store_files, self._hub.blobs, contents)
-        try:
+        async with keep_files(self._hub.blobs, contents) as files:
             await self._hub.asks.answer(
                 AnswerAsk(
                     by=device.by,
@@ -214,9 +213,6 @@ class AssistSockets:
                     device=device.id,
                 )
             )
-        finally:
-            for content in files:
-                self._hub.blobs.release(content.file or "")
 
     def _on_signal(self, kind: str, payload: object) -> None:
         if kind == "hub.stopping":
