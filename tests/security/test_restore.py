@@ -17,7 +17,7 @@ from greenroom.testing.browser_login import log_in
 from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.postgres import PostgresServer
 from greenroom.testing.timeouts import WAIT_S
-from tests.cli.shell import done, greenroom
+from tests.cli.shell import done, greenroom, refuse
 from tests.conftest import checked
 from tests.journeys.mcp_clients import connected
 from tests.rules.asks.desk import Desk
@@ -88,15 +88,19 @@ def test_a_credential_that_is_not_in_the_backup_cannot_be_kept_and_nothing_is_ch
     assert status(hub, token) == 200
 
 
-def test_a_name_that_two_credentials_have_keeps_neither(hub: HubProcess, api: httpx.Client, tmp_path: Path) -> None:
+def test_a_name_that_two_credentials_have_keeps_neither(
+    hub: HubProcess, api: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A token that was replaced by one of the same name is revoked once the new one is in use everywhere."""
     old, new = created(api, "ci")["token"], created(api, "ci")["token"]
     first, second = [one["id"] for one in api.get("/api/credentials").json() if one["name"] == "ci"]
     done(hub.data, "backup", str(tmp_path / "saved.tar"))
     assert api.delete(f"/api/credentials/{first}").status_code in (200, 204)
     hub.stop()
-    ran = greenroom(hub.data, "restore", str(tmp_path / "saved.tar"), "--force", "--keep", "ci")
+    argv = ["restore", str(tmp_path / "saved.tar"), "--force", "--keep", "ci"]
+    ran = greenroom(hub.data, *argv)
     assert (ran.code, first in ran.err, second in ran.err) == (1, True, True), ran
+    assert refuse(hub.data, monkeypatch, argv) == "credential_ambiguous"
     done(hub.data, "restore", str(tmp_path / "saved.tar"), "--force", "--keep", second)
     hub.start()
     assert sorted((status(hub, old), status(hub, new))) == [200, 401]

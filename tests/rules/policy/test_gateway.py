@@ -291,18 +291,25 @@ def test_of_two_calls_that_wait_for_one_approval_one_runs_and_the_other_says_so(
     book.play(book.agent(), scene)
 
 
-def test_an_approval_that_is_not_taken_in_time_runs_nothing(tmp_path: Path) -> None:
-    for hub in checked(HubProcess(tmp_path / "data", env={"GREENROOM_APPROVAL_S": "0"})):
-        headers = {"Authorization": f"Bearer {hub.token}"}
-        with httpx.Client(base_url=hub.url, headers=headers, timeout=WAIT_S) as api:
-            book = Notebook(hub, api, tmp_path / "desk")
-            book.register()
-            book.until_up("write")
-            call = book.play(
-                book.agent(), lambda client: answered(book, text(client, "book__write", line="x"), verdict="approve")
-            )
-            assert call == (True, told("approval_lapsed", reason=NOT_TAKEN))
-            assert book.lines == []
+@pytest.fixture
+def hasty_hub(tmp_path: Path) -> Iterator[HubProcess]:
+    """A hub in which approvals are void unless they are taken at once."""
+    yield from checked(HubProcess(tmp_path / "data", env={"GREENROOM_APPROVAL_S": "0"}))
+
+
+def test_an_approval_that_is_not_taken_in_time_runs_nothing(hasty_hub: HubProcess, tmp_path: Path) -> None:
+    headers = {"Authorization": f"Bearer {hasty_hub.token}"}
+    with httpx.Client(base_url=hasty_hub.url, headers=headers, timeout=WAIT_S) as api:
+        book = Notebook(hasty_hub, api, tmp_path / "desk")
+        book.register()
+        book.until_up("write")
+
+        async def scene(client: Client) -> tuple[bool, str]:
+            said: tuple[bool, str] = await answered(book, text(client, "book__write", line="x"), verdict="approve")
+            return said
+
+        assert book.play(book.agent(), scene) == (True, told("approval_lapsed", reason=NOT_TAKEN))
+        assert book.lines == []
 
 
 def test_a_tool_that_has_changed_is_held_until_it_is_seen_again(book: Notebook) -> None:

@@ -3,6 +3,7 @@
 import httpx
 import pytest
 
+from greenroom.sentences import build_sentence
 from greenroom.testing.hub_process import HubProcess
 from tests.doors.compat.assist.facts import make
 from tests.doors.compat.assist.rig import SERVICE, Agent, Call, Device, room_token
@@ -127,6 +128,7 @@ def test_a_revoked_token_ends_the_wait_and_the_connection(hub: HubProcess) -> No
         device.hear("AskQuestion")
         (mine,) = [one["id"] for one in operator.get("/api/credentials").json() if one["kind"] == "room"]
         operator.delete(f"/api/credentials/{mine}")
-        assert call.http().status_code == 503
+        ended = call.http()
+        assert (ended.status_code, ended.json()["message"]) == (503, str(build_sentence("wait_ended")))
         assert device.closed() == 4401
     assert Agent(hub, token).ask("q", "?").http().status_code == 401
