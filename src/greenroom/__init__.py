@@ -13,7 +13,7 @@ _CLASSES = {"Agent": "ChatAgent", "Chunk": "Chunk"}
 
 
 def __getattr__(name: str) -> Any:
-    """What is for Python programs is loaded when it is asked for, so that the command line starts quickly."""
+    """The API for Python programs is imported on first use, so that the command line starts quickly."""
     if name in _CLASSES:
         from greenroom import chat_agent
 

@@ -178,7 +178,7 @@ def build_connection_services(hub: Hub, connections: Connections) -> list[Servic
 
 
 def _build_shared_engine(hub: Hub) -> "SharedEngine | None":
-    """The engine of several hubs, where the log may have several; what it needs is loaded only then."""
+    """The engine of several hubs, if the log can have several; its packages are imported only then."""
     if hub.settings.database is None:
         return None
     if importlib.util.find_spec("dbos") is None:

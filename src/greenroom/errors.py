@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 from greenroom.sentences import Words, build_sentence
 
 LOGGED = "This error is in the hub's log already."
-"""The note on a bug that nobody needs to log again."""
+"""The note on a bug that is logged already."""
 Kind = Literal["invalid", "forbidden", "not_found", "conflict", "limited", "too_large"]
 
 

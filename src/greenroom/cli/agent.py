@@ -95,7 +95,7 @@ def run_list(args: argparse.Namespace) -> int:
 
 
 def _is_profile(agent: dict[str, Any]) -> bool:
-    """Whether this is no agent yet, but a profile from which one can be invited."""
+    """Whether this is a profile to invite, and no agent yet."""
     return bool(agent["id"] == agent["profile"])
 
 

@@ -82,7 +82,7 @@ def add_to(verbs: Any) -> None:
 
 
 def _add_other_verbs(inner: Any) -> None:
-    """What is done with an ask beside answering it."""
+    """The actions on an ask other than answering it."""
     snooze = _add_verb(
         inner, "snooze", "hide asks for a while", "greenroom ask snooze ask_01m7... --for 1h", run_snooze
     )
@@ -176,7 +176,7 @@ def describe_state(ask: dict[str, Any]) -> str:
 
 
 def _format_votes(ask: dict[str, Any], side: str) -> str:
-    """Who has voted so, and of how many, where several have a say."""
+    """How many people voted like this, if several have a vote."""
     names = ", ".join(one.get("seat") or one["name"] for one in ask.get(side, []))
     needed = f" ({ask['approvers']} needed)" if side == "approvals" and ask.get("approvers", 1) > 1 else ""
     return names + needed

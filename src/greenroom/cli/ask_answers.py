@@ -41,7 +41,7 @@ def need_only_open(client: HubClient) -> Ask:
 
 
 Chosen = tuple[str, str | None]
-"""The id of an ask, and the digest of what was looked at."""
+"""The id of an ask, and the digest of the call that was shown."""
 
 
 def run_answer(args: argparse.Namespace) -> int:
@@ -83,7 +83,7 @@ def _preview(client: HubClient, args: argparse.Namespace, body: dict[str, Any]) 
 
 
 def _choose_named(client: HubClient, args: argparse.Namespace) -> list[Chosen]:
-    """Asks by their ids. A yes is to what is shown now, unless a digest was given; high risk needs a word too."""
+    """Asks by their ids. An approval covers what is shown now, unless a digest was given. High risk needs a word too."""
     given = getattr(args, "digest", None)
     if args.verdict != "approve" or given is not None:
         return [(ask_id, given) for ask_id in args.ids]
@@ -119,7 +119,7 @@ def _choose_open(client: HubClient, args: argparse.Namespace) -> list[Chosen]:
 
 
 def _build_body(args: argparse.Namespace) -> dict[str, Any]:
-    """What is answered to each."""
+    """The answer to each."""
     body: dict[str, Any] = {"verdict": args.verdict, "text": args.text, "name": args.name}
     body["scope"] = getattr(args, "scope", "once")
     if body["scope"] == "rule":
@@ -136,7 +136,7 @@ def _build_body(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _send(client: HubClient, chosen: list[Chosen], body: dict[str, Any]) -> list[dict[str, Any]]:
-    """What came of each. One goes by itself, which is the only way in which the hub takes a yes to high risk."""
+    """The outcome of each. A single one goes by itself, the only way in which the hub accepts approval of high risk."""
     if len(chosen) > 1:
         many = [{"ask_id": ask_id, **body, "digest": digest} for ask_id, digest in chosen]
         found: list[dict[str, Any]] = client.post("asks", "answers", body={"answers": many})["results"]

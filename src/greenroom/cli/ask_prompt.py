@@ -22,11 +22,11 @@ from greenroom.link.ask_kinds import ASK_KINDS
 Ask = dict[str, Any]
 _LOOK_S = 1.0
 _DEAF_S = 0.7
-"""How long nobody has typed anything before a question is asked: the end of a word must not answer it."""
+"""How long nobody must type before a question is asked, so that the end of a word does not answer it."""
 _PASTE_S = 0.3
 """How long nothing follows a line that chooses something: pasted lines may arrive in pieces."""
 _MARK_PASTES, _STOP_MARKS = "\x1b[?2004h", "\x1b[?2004l"
-"""The terminal puts marks around what is pasted: a line with marks is no choice."""
+"""The terminal marks pasted text: a line with such marks is no choice."""
 _WORD = "approve"
 DONE = {"approve": "Approved.", "deny": "Denied.", "answer": "Answered."}
 
@@ -45,7 +45,7 @@ def is_at_terminal() -> bool:
 
 
 def show_call(ask: Ask) -> None:
-    """What an ask is about: who asks, how risky it is, and every byte of the call."""
+    """The content of an ask: who asks, its risk, and every byte of the call."""
     risk = colour_text(ask.get("risk", "low"))
     say(
         f"{escape_line(ask['id'])}: {escape_line(ask['asker'].get('name', ''))} asks, {risk} risk: "
@@ -68,7 +68,7 @@ def show_call(ask: Ask) -> None:
 
 
 def is_confirmed(client: HubClient, ask: Ask, verdict: str) -> bool:
-    """Whether the person at the terminal says yes to an answer, after the call was shown."""
+    """Whether the person at the terminal confirms an answer, after seeing the call."""
     discard_typed_keys()
     if verdict == "approve" and ask.get("risk") == "high":
         words = f'High risk. Type "{_WORD}" to allow exactly this call: '
@@ -78,7 +78,7 @@ def is_confirmed(client: HubClient, ask: Ask, verdict: str) -> bool:
 
 
 def discard_typed_keys() -> None:
-    """Throw away what is typed for something else, until nobody has typed for a moment."""
+    """Discard keys that were typed for something else, until nobody has typed for a moment."""
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
     by_key = [*before[:3], before[3] & ~termios.ICANON, *before[4:]]  # else no key is seen before the line ends
@@ -137,7 +137,7 @@ def _read_first_line(client: HubClient, ask: Ask, words: str) -> str:
 
 
 def tell_outcome(ask: Ask) -> None:
-    """Say what became of an ask, and by whom."""
+    """Print the outcome of an ask, and who decided it."""
     answer = ask.get("answer")
     if answer:
         who = escape_line(answer.get("rule") or answer["name"])
@@ -148,7 +148,7 @@ def tell_outcome(ask: Ask) -> None:
 
 
 def get_ask_prompt(client: HubClient) -> "AskPrompt | None":
-    """What puts asks before the person here: None where nobody sits, or where their credential may not answer."""
+    """Shows asks to the person here; None without a person, or if their credential may not answer."""
     if not is_at_terminal() or {"answer", "operate"}.isdisjoint(client.get("me")["rights"]):
         return None
     return AskPrompt(client)

@@ -23,7 +23,7 @@ def add_rule_options(parser: argparse.ArgumentParser) -> None:
 
 
 def parse_rule_options(pairs: list[str]) -> dict[str, str]:
-    """How far the rule shall reach, as it was typed."""
+    """The scope of the rule, as it was typed."""
     chosen: dict[str, str] = {}
     for pair in pairs:
         key, sign, value = pair.partition("=")

@@ -85,7 +85,7 @@ def _sleep(seconds: float) -> bool:
 def _show_log(
     client: HubClient, run_id: str, *, follow: bool, as_json: bool, wait: Callable[[float], bool] = _sleep
 ) -> int:
-    """What a run has said, and what it says until it ends or `wait` says that the person has left."""
+    """The output of a run, old and new, until it ends or `wait` says that the person has left."""
     shown, is_cut = 0, False
     while True:
         try:

@@ -37,7 +37,7 @@ _MODES = {"cursor_keys": 1, "paste": 2004}
 
 
 class AttachedTerminal:
-    """What is on the person's terminal, and what they press."""
+    """The screen of the person's terminal, and the keys that they press."""
 
     def __init__(self, dial: Callable[[str], connect], agent_id: str) -> None:
         self._dial = dial
@@ -59,7 +59,7 @@ class AttachedTerminal:
         self.ended: tuple[str, str] | None = None
 
     async def run(self, link: ClientConnection) -> tuple[str, str]:
-        """Until the person leaves or the agent's terminal ends; a connection that is cut is made again meanwhile."""
+        """Run until the person leaves or the agent's terminal ends, and reconnect after a lost connection."""
         loop = asyncio.get_running_loop()
         loop.add_reader(0, self._handle_keys)
         loop.add_signal_handler(signal.SIGWINCH, self._handle_resize)
@@ -91,7 +91,7 @@ class AttachedTerminal:
 
     async def _serve_connection(self, link: ClientConnection) -> None:
         """Until this connection ends."""
-        self._keys = asyncio.Queue(1024)  # what was pressed for an earlier connection is not meant for this one
+        self._keys = asyncio.Queue(1024)  # keys that were pressed for an earlier connection are not meant for this one
         self._heard_at, self._hub_clock = time.monotonic(), None
         try:
             await _wait_for_first(
@@ -204,7 +204,7 @@ class AttachedTerminal:
             self._queue_frame({"op": "keys", "data": keys.decode("utf-8", "replace"), "at": self._hub_clock})
 
     def _queue_frame(self, frame: dict[str, Any]) -> None:
-        with contextlib.suppress(asyncio.QueueFull):  # so much at once is no typing
+        with contextlib.suppress(asyncio.QueueFull):  # nobody types so much at once
             self._keys.put_nowait(json.dumps(frame).encode())
 
     async def _send_frames(self, link: ClientConnection) -> None:
@@ -243,7 +243,7 @@ def write_terminal(text: str) -> None:
 
 @contextlib.contextmanager
 def raw_terminal() -> Iterator[None]:
-    """Every key as it is pressed, on a page of its own; afterwards all is as it was."""
+    """Read every key as it is pressed, on a separate screen; afterwards the terminal is restored."""
     before = termios.tcgetattr(0)
     tty.setraw(0)
     write_terminal(_ENTER)

@@ -205,7 +205,7 @@ class HubClient:
         return True
 
     def _give_up(self, error: Exception) -> HubUnreachable:
-        """What to raise. Whoever asks once more asks the hub where it is now."""
+        """The error to raise. A caller that tries again looks up the hub's address again."""
         no = self._build_unreachable(error)
         with contextlib.suppress(HubUnreachable):
             self.url = (get_own_url(self._data) if self._data is not None else None) or self.url

@@ -82,7 +82,7 @@ VALUES: dict[str, Callable[[HubClient], list[str]]] = {
     "wfr": _build_id_finder("workflow-runs", limit=_NEWEST),
     "cred": _build_id_finder("credentials"),
 }
-"""What is asked of the hub for each kind of value."""
+"""The request to the hub for each kind of value."""
 
 
 def write_script(shell: str, top: argparse.ArgumentParser) -> str:

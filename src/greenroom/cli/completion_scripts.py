@@ -30,7 +30,7 @@ class CompletionScript:
 
 
 def _group_keys(table: dict[str, str]) -> dict[str, list[str]]:
-    """Keys by what they lead to: most commands share their options."""
+    """Keys grouped by their value: most commands share their options."""
     out: dict[str, list[str]] = {}
     for key, text in table.items():
         out.setdefault(text, []).append(key)

@@ -132,7 +132,7 @@ def _read(file: Path) -> str:
 
 
 def _write(file: Path, text: str) -> None:
-    """Replace the file at once, and keep who may read it; a link stays one."""
+    """Replace the file atomically, and keep its permissions; a link stays a link."""
     target = file.resolve()
     part = target.with_name(f".{target.name}.greenroom")
     try:

@@ -72,7 +72,7 @@ def run_run(args: argparse.Namespace) -> int:
 
 
 def _build_body(args: argparse.Namespace, client: HubClient) -> dict[str, Any]:
-    """What is sent: the definition in the file with its skills, or the name of a workflow that the hub has."""
+    """The body of the request: the definition in the file with its skills, or the name of a stored workflow."""
     import msgspec
 
     from greenroom.rules.workflows.checks.problems import BadWorkflow

@@ -51,7 +51,7 @@ def describe_status(run: Json) -> str:
 
 
 def describe_waits(run: Json) -> list[str]:
-    """Whom a run waits for, and how to see what is asked: one line for each ask."""
+    """Whom a run waits for, and how to see the ask, one line for each."""
     return [
         f"{escape_line(wait['step'])} waits for {_describe_asked(wait)}: "
         f"greenroom ask show {escape_line(wait['ask_id'])}"
@@ -143,7 +143,7 @@ def count_ended_steps(run: Json) -> int:
 
 
 def _choose_steps(steps: list[Json], most: int) -> list[Json]:
-    """As many steps as there is room for, in their order: those at work before those that are over or to come."""
+    """As many steps as fit, in their order; running steps take precedence over finished and later ones."""
     places = sorted(range(len(steps)), key=lambda at: (_RANK.get(steps[at]["status"], 0), -at))
     return [steps[at] for at in sorted(places[:most])]
 

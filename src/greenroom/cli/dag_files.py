@@ -150,7 +150,7 @@ def run_graph(args: argparse.Namespace) -> int:
 
 
 def _load_graph(args: argparse.Namespace) -> "tuple[WorkflowDefinition, dict[str, str]]":
-    """What is drawn, and how its steps stand if it is a run."""
+    """What to draw, with the statuses of the steps if it is a run."""
     import msgspec
 
     from greenroom import settings

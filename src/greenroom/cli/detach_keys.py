@@ -35,7 +35,7 @@ class DetachKeys:
 
 @contextlib.contextmanager
 def watch_detach_keys() -> Iterator[DetachKeys]:
-    """Keys as they are pressed, and not shown; Ctrl-C still interrupts. Afterwards the terminal is as it was."""
+    """Read keys as they are pressed, without echo; Ctrl-C still interrupts. Afterwards the terminal is restored."""
     before = termios.tcgetattr(0)
     tty.setcbreak(0)
     try:

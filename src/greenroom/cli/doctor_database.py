@@ -15,7 +15,7 @@ _QUESTION = """
 
 
 class DatabaseCheck(NamedTuple):
-    """What was found, and what to do about it if it is wrong."""
+    """The findings, and how to fix what is wrong."""
 
     found: str
     remedy: str = ""

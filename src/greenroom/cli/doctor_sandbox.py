@@ -13,7 +13,7 @@ _TRY_S = 60
 
 
 class SandboxCheck(NamedTuple):
-    """What was found, and what to do about it if agents cannot be started there."""
+    """The findings, and what to do if agents cannot start in a sandbox."""
 
     found: str
     remedy: str = ""

@@ -23,7 +23,7 @@ from greenroom.settings import Settings
 
 
 def begin_epoch(data: Path, settings: Settings, keep: list[str]) -> dict[str, Any]:
-    """End what may have been ended since the backup, put a new operator's token into `data`, and say what was done."""
+    """End what may have been ended since the backup, write a new operator's token, and report what was done."""
     return asyncio.run(_begin_epoch(data, settings, keep))
 
 

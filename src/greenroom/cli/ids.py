@@ -27,7 +27,7 @@ _WORDS = {
 
 
 class TypedId(str):
-    """An id as it was typed, and which kinds of ids it may be."""
+    """An id as it was typed, with the kinds of ids that it may be."""
 
     kinds: tuple[str, ...]
     suggests: bool
@@ -49,7 +49,7 @@ def build_id_type(*kinds: str, suggests: bool = True) -> Callable[[str], TypedId
 
 
 def resolve_ids(client: "HubClient", args: argparse.Namespace) -> None:
-    """Replace what was typed in place of ids by whole ids."""
+    """Replace ids as they were typed by complete ids."""
     for name, value in vars(args).items():
         if isinstance(value, TypedId):
             setattr(args, name, _resolve(client, value))

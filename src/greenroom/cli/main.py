@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(args.run(args) or 0)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # who reads our output has seen enough
+    except BrokenPipeError:  # the reader of our output has closed the pipe
         sys.stderr.close()
         return 0
     except HubUnreachable as error:

@@ -100,7 +100,7 @@ def _need_usable_hub(args: argparse.Namespace) -> list[str]:
 
 
 def _compute_capacity(args: argparse.Namespace) -> int:
-    """How many agents are held at once, if so many files may be open. A hub says itself what it wants of its own."""
+    """How many agents this node holds at once, within the limit of open files. A hub sets that of its own node."""
     from greenroom.open_files import count_agents_within, count_files_for, raise_file_limit
 
     limit = raise_file_limit()

@@ -56,7 +56,7 @@ def run_list(args: argparse.Namespace) -> int:
 
 
 def tell_wrong_files(wrong_files: list[dict[str, Any]], known: set[str]) -> None:
-    """Say what is wrong with files of profiles, and what is done about those that are known from before."""
+    """Print what is wrong with files of profiles, and which earlier versions stay in use."""
     for wrong in wrong_files:
         whose = f" ({wrong['name']})" if wrong["name"] else ""
         instead = " — the last good version is used" if wrong["name"] in known else ""
@@ -96,7 +96,7 @@ def run_check(args: argparse.Namespace) -> int:
 
 
 def _show_health(profile: dict[str, Any]) -> None:
-    """A profile on one line: whether it can start, and where; below that what is in the way."""
+    """A profile on one line: whether and where it can start; below that, what prevents it."""
     nodes = profile["nodes"]
     places = [f"{n['node']} ({n['version']})" if n["version"] else n["node"] for n in nodes if not n["problems"]]
     name = escape_line(profile["name"])

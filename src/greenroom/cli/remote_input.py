@@ -76,7 +76,7 @@ def read_text(args: argparse.Namespace) -> str:
 
 
 def type_received_texts(args: argparse.Namespace) -> int:
-    """Type what is sent, until it is stopped; stopping it switches the device off."""
+    """Type what other devices send, until stopped; stopping switches the device off."""
     program = need_typing_program()
     client = open_client(args)
     receiver = register_receiver(client, program, args.json)
@@ -101,7 +101,7 @@ def type_received_texts(args: argparse.Namespace) -> int:
 
 
 def register_receiver(client: HubClient, program: str, as_json: bool) -> dict[str, Any]:
-    """Have the hub send here what is to be typed."""
+    """Register this device as a receiver."""
     receiver: dict[str, Any] = client.post("input", "receivers", body={"name": platform.node()[:100]})
     if as_json:
         show_json(receiver)

@@ -104,7 +104,7 @@ def run_run(args: argparse.Namespace) -> int:
 
 
 def _tell_wrong_file(client: HubClient, profile: str) -> None:
-    """Who has just changed a profile's file learns that it is not what the agent was started from."""
+    """Warn that the agent did not start from a profile's new file, because that has an error."""
     tell_wrong_files([wrong for wrong in client.get("profile-files") if wrong["name"] == profile], {profile})
 
 
@@ -115,7 +115,7 @@ def _get_past_session(session: str) -> "LocalConversation | None":
 
 
 def _choose_directory(args: argparse.Namespace, client: HubClient) -> str | None:
-    """Where the agent shall work: who says nothing means the project they are in, and never their whole home."""
+    """The working directory of the agent: by default the current project, and never the whole home."""
     if args.directory:
         return args.directory if args.node else str(Path(args.directory).expanduser().absolute())
     here = Path.cwd()

@@ -75,7 +75,7 @@ def _collect_status(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _measure_used_bytes(data: Path) -> int:
-    """The bytes of the log and of the payload files; what agents have in their folders is theirs."""
+    """The size of the log and of the payload files, without agents' folders."""
     files = [*data.glob(f"{FILE}*"), *(data / FILES).rglob("*")]
     used = 0
     for file in files:

@@ -69,7 +69,7 @@ def truncate_text(text: str, most: int) -> str:
 
 
 def measure_room() -> int:
-    """How many columns a row may take: all but one of the terminal's, or as many as it likes in a pipe."""
+    """How many columns a row may have: all but one of the terminal's, or any number in a pipe."""
     return shutil.get_terminal_size().columns - 1 if sys.stdout.isatty() else sys.maxsize
 
 
@@ -95,7 +95,7 @@ def format_id(text: str) -> str:
 
 
 def shorten_id(text: str) -> str:
-    """The kind and the last letters of an id; what is none stays as it is."""
+    """The kind and the last letters of an id; anything else stays as it is."""
     kind, _, letters = text.rpartition("_")
     return f"{kind}_{letters[-_SHORT:]}" if WHOLE_ID.fullmatch(text) else text
 
@@ -187,7 +187,7 @@ def format_age(at_ms: int | str) -> str:
 
 
 def show_message(message: Mapping[str, Any]) -> None:
-    """A message: who and when on one line, what was said indented below it, so that no text can pose as a head."""
+    """A message: author and time on one line, the text indented below it, so that no text can pose as a head."""
     print(
         f"[{message['seq']}] {escape_line(message['author'])} ({escape_line(message['role'])}) "
         f"{escape_line(message['created_at'])}"

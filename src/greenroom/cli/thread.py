@@ -114,7 +114,7 @@ def run_list(args: argparse.Namespace) -> int:
 
 
 def _format_agents(thread: dict[str, Any]) -> str:
-    """Who waits in it."""
+    """Who waits in the thread."""
     return ", ".join(agent["display_name"] for agent in thread["waiting_agents"])
 
 

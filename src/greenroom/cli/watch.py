@@ -43,7 +43,7 @@ def run_watch(args: argparse.Namespace) -> int:
 
 
 def _wait_for_changes(client: HubClient, after: int) -> list[dict[str, Any]]:
-    """What has changed since, or nothing after a while; a hub that is away is waited for."""
+    """What has changed since, or nothing after a while; waits for a hub that is away."""
     try:
         page = client.get("asks", state="all", after=after, for_s=_WAIT_S, limit=500, timeout_s=_WAIT_S + 15)
         found: list[dict[str, Any]] = page["asks"]

@@ -21,7 +21,7 @@ def run_tests() -> None:
 
 
 def echo_input() -> None:
-    """Answer what is typed, until the terminal is closed."""
+    """Answer input until the terminal is closed."""
     while True:
         try:
             line = input(f"{GREEN}›{PLAIN} ")

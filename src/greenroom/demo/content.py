@@ -79,7 +79,7 @@ TRACKER: dict[str, Any] = {
     "risks": {"find_*": "low", "read_*": "low", "close_*": "high"},
 }
 SEEN = ("find_issues", "read_issue", "comment_on_issue")
-"""The tools of the tracker that have been looked at; what it has besides waits for a look."""
+"""The tools of the tracker that are accepted; its other tools are held."""
 COLLEAGUE = (
     "Mira",
     "Hello! I read the upgrade guide just now. Write to me when the release is ready.",

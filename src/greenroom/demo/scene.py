@@ -77,7 +77,7 @@ def _create_threads(client: HubClient) -> str:
 
 
 def _build_asking_runs() -> list[tuple[str, str, bool]]:
-    """Who asks for what, and whether it belongs to the thread of the work."""
+    """The agents that ask, with their prompts, and whether they belong to the thread of the work."""
     return [
         ("builder", content.CHANGE, True),
         ("builder", content.TESTS, False),

@@ -76,7 +76,7 @@ def _load_build(folder: Path, made_at: int) -> PageBuild:
 
 
 def is_outdated(build: str | None) -> bool:
-    """Whether a page is of another build than the one that is served now. A client that is no page names none."""
+    """Whether a page is of another build than the one that is served now. Other clients send no build."""
     return bool(build) and build != load_build().build
 
 

@@ -47,7 +47,7 @@ _DECODE = msgspec.json.Decoder(ViewerFrame).decode
 
 
 class TerminalDoor:
-    """The application behind the path; the guard has proven who calls."""
+    """The application behind the path; the guard has authenticated the caller."""
 
     def __init__(self, hub: Hub, links: NodeLinks) -> None:
         self._hub = hub

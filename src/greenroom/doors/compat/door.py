@@ -24,13 +24,13 @@ class CompatDoor:
         self.assist = AssistDoor(hub)
 
     def endpoints(self) -> list[Endpoint]:
-        """What is served over HTTP. The page, too, shows the people of rooms: that stays when compat_assist is off."""
+        """The endpoints over HTTP. The page, too, shows the people of rooms: those stay when compat_assist is off."""
         assist = self.assist.endpoints() if self._settings.compat_assist else []
         backend = chat.endpoints(self._shown) if self._settings.compat_agent_backend else []
         return [*assist, *people.endpoints(self.assist), *backend]
 
     def routes(self) -> list[WebSocketRoute]:
-        """What is served over WebSocket."""
+        """The endpoints over WebSocket."""
         settings = self._settings
         routes = [WebSocketRoute(people.PATH, people.PeopleSocket(self.assist))]
         if settings.compat_agent_backend:

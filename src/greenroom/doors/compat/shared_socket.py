@@ -10,7 +10,7 @@ from greenroom.rules.access.model import NOBODY
 
 
 class SharedSocket:
-    """The ASGI application at `/ws`; the guard has proven who calls, or that nobody claims to be somebody."""
+    """The ASGI application at `/ws`; the guard has authenticated the caller, or allowed an anonymous connection."""
 
     def __init__(self, text: RunTreeSocket | None, binary: AssistDoor | None) -> None:
         self._text = text

@@ -51,7 +51,7 @@ class Connection(HttpToolsProtocol):
         self._newcomers = newcomers
         self._awaits = "head"
         self._bytes = 0
-        """How much has come of what is awaited; of a body, since it was last measured."""
+        """How much has arrived of what is expected; of a body, since the last measurement."""
         self._unwanted = 0
         """How much has come of a body after the answer."""
         self._timed: str | None = None
@@ -104,7 +104,7 @@ class Connection(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """As uvicorn's, but for the time that a connection may be idle: its timer is not set for each request."""
+        """As uvicorn's, except for the idle time-out of a connection: its timer is not set for each request."""
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             return
@@ -138,7 +138,7 @@ class Connection(HttpToolsProtocol):
         task.add_done_callback(self.tasks.discard)
 
     def _start_timer(self) -> None:
-        """Begin to time what is awaited now; a request that comes in one piece is never timed."""
+        """Start the timer for what is expected now; a request that arrives in one piece is never timed."""
         if self._timer is not None:
             self._timer.cancel()
         self._timed, self._timer = self._awaits, None

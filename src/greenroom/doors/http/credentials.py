@@ -28,7 +28,7 @@ _FAILURE_S = 1.0
 
 
 class CredentialRefused(SentenceError):
-    """The call proves nobody."""
+    """The call authenticates nobody."""
 
     def __init__(self, status: int, key: str, retry_after_s: int | None = None, /, **params: object) -> None:
         super().__init__(key, **params)
@@ -49,7 +49,7 @@ class HeaderView(Protocol):
 
 
 class Credentials:
-    """Knows the principal behind a token; what it remembers is forgotten as soon as any credential changes."""
+    """Finds the principal of a token. Its cache is cleared as soon as any credential changes."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub

@@ -39,12 +39,12 @@ class HttpRefused(Exception):
 
 
 def record_refusal(hub: Hub, by: Principal, action: str, no: Refused) -> None:
-    """Into the audit, for doors whose refusals are no answers that the guard sees: inside of sockets and tools."""
+    """Record refusals in the audit, for doors whose refusals the guard does not see: inside sockets and tools."""
     hub.refusals.note(by=by.id, peer="", action=action, code=no.code, status=STATUS[no.kind])
 
 
 def build_error_response(error: Exception) -> Response:
-    """The answer to a call that failed. A bug gets a sentence; what it was is in the log, once."""
+    """The response to a call that failed. For a bug it is a general sentence; the log has the details, once."""
     match error:
         case Refused():
             when = {"retry_after": 1} if error.kind == "limited" else {}

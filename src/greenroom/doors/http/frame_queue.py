@@ -41,7 +41,7 @@ class FrameQueue(Generic[F]):
             self.put(frame)
 
     def end(self) -> None:
-        """Forget what is queued; whoever takes or waits for room is let go."""
+        """Drop what is queued; release whoever takes from it or waits for room."""
         self.ended = True
         self._frames.clear()
         self.queued = 0
@@ -61,7 +61,7 @@ class FrameQueue(Generic[F]):
         return frame
 
     async def wait_for_room(self) -> None:
-        """Wait until the client has taken most of what it was answered, before it is answered more."""
+        """Wait until the client has read most of its answers, before it gets more."""
         while self.queued > self._limit // 4:
             self._taken.clear()
             await self._taken.wait()

@@ -26,7 +26,7 @@ from greenroom.services.refusal_recorder import RECORDED
 logger = logging.getLogger(__name__)
 _FORWARDED = frozenset({b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"forwarded", b"x-real-ip"})
 _FIRST_FRAME = frozenset({"/ws"})
-"""WebSockets whose clients know no headers: a call without a credential is let in as nobody, to log in by a frame."""
+"""WebSockets whose clients know no headers: without a credential they are accepted as nobody, to log in by a frame."""
 _MAX_HEADERS = 100
 _MAX_HEAD_BYTES = 32_768
 _ID = re.compile(r"[a-z]{3,4}_[0-9a-z]{26}")
@@ -69,7 +69,7 @@ class Guard:
             status, retry_after_s = choose_unavailable_status(no)
             await send_refusal(scope, send, GuardRefused.repeat(status, no, retry_after_s))
             return
-        except Exception:  # a database that cannot be read proves nobody
+        except Exception:  # a database that cannot be read authenticates nobody
             logger.exception("the guard failed")
             await send_refusal(scope, send, _FAILED)
             return
@@ -98,7 +98,7 @@ class Guard:
         self._refusals.note(by=by, peer=peer, action=action, code=code or _CODES.get(status, "refused"), status=status)
 
     def _admit(self, scope: Scope) -> tuple[Principal | None, int]:
-        """Who calls, None on a public endpoint, and how large a body it may send; raises Refusal."""
+        """The caller, None on a public endpoint, and the largest body it may send; raises Refusal."""
         headers = Headers(scope["headers"])
         token = take_token(scope) if self._settings.credential_in_url else None
         if len(scope["headers"]) > _MAX_HEADERS or headers.size() + len(scope["query_string"]) > _MAX_HEAD_BYTES:

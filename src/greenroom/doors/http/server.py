@@ -148,7 +148,7 @@ def _is_unexpected(record: logging.LogRecord) -> bool:
 
 
 class HubServer(uvicorn.Server):
-    """uvicorn, which says when it listens, and releases who waits when it stops."""
+    """uvicorn, which reports when it listens, and releases waiting calls when it stops."""
 
     def __init__(self, config: uvicorn.Config, hub: Hub, started: Callable[[], None]) -> None:
         super().__init__(config)
@@ -157,7 +157,7 @@ class HubServer(uvicorn.Server):
         self._exiting = asyncio.Event()
 
     async def main_loop(self) -> None:
-        """Wait for a signal, and watch the loop: from here on nobody shall wait."""
+        """Wait for a signal, and watch the loop: from here on nothing may block it."""
         tasks = [asyncio.create_task(work) for work in (self._hub.loop_watch.run(), self._update_date())]
         await self._exiting.wait()
         for task in tasks:

@@ -33,7 +33,7 @@ class WebSocketSender(FrameQueue[F]):
         self.end()
 
     async def serve(self, send: Send, *beside: Coroutine[Any, Any, None]) -> None:
-        """Send what comes until the line has ended. What is done beside that ends with it."""
+        """Send frames until the line has ended. Tasks beside that end with it."""
         async with asyncio.TaskGroup() as tasks:
             others = [tasks.create_task(one) for one in beside]
             try:

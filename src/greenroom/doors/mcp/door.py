@@ -79,7 +79,7 @@ class McpDoor:
             await self.http(scope, receive, send)
 
     def _on_signal(self, kind: str, _payload: Any) -> None:
-        # Calls that wait are let go by what they wait for, with an answer; a stream has nobody else to end it.
+        # Calls that wait end with what they wait for, with an answer; a stream has nothing else that ends it.
         if kind == "hub.stopping":
             self.http.end_streams()
             if self.legacy is not None:

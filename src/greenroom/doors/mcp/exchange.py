@@ -159,7 +159,7 @@ class Exchange:
         self.is_gone = True
 
     async def cancel_when_gone(self, scope: anyio.CancelScope) -> None:
-        """Wait until the client goes away, and then cancel what is done for it."""
+        """Wait until the client disconnects, and then cancel its call."""
         await self.wait_until_gone()
         scope.cancel()
 
@@ -199,7 +199,7 @@ class Exchange:
         await self.send_chunk(b"event: " + event + b"\r\ndata: " + body + b"\r\n\r\n")
 
     async def send_ping(self, _waited_s: float = 0) -> None:
-        """A comment, so that nobody on the way takes the stream for dead."""
+        """A comment, so that no proxy takes the stream for dead."""
         await self.send_chunk(b": ping\r\n\r\n")
 
     async def end_stream(self) -> None:

@@ -91,7 +91,7 @@ class StreamableHttp:
         self.sessions.end_streams()
 
     async def answer_request(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, which is no tool call, without a session."""
+        """Answer one request that is no tool call, without a session."""
         await self._sdk.handle_request(scope, receive, send)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class LazyMcpDoor:
-    """Stands where the MCP door will be; who comes first waits until it is up. `run` is entered while it serves."""
+    """A placeholder for the MCP door; the first request waits until it is loaded. `run` is entered while it serves."""
 
     def __init__(self, hub: Hub, servers: ToolServers, load_legacy: "Callable[[], MakeLegacy] | None") -> None:
         self._hub = hub
@@ -50,7 +50,7 @@ class LazyMcpDoor:
             return
         make, offer, legacy = await asyncio.to_thread(_import_door, self._load_legacy)
         door = make(offer, self._hub, self._hub.settings, servers=self._servers, legacy=legacy)
-        gc.freeze()  # what was imported stays
+        gc.freeze()  # imported modules stay
         async with door.run():
             self._door.set_result(door)
             await self._over.wait()

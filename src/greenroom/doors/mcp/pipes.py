@@ -55,7 +55,7 @@ class Pipe:
             stream.close()
 
     async def write(self, line: bytes) -> None:
-        """Write a line; nothing happens when nobody reads any more."""
+        """Write a line; does nothing when nobody reads any more."""
         with suppress(anyio.BrokenResourceError):
             await self._out.send(line + b"\n")
 

@@ -26,13 +26,13 @@ _CALLS = 1_000
 _REAL_WAIT_S = 5.0
 """A wait that lasts at least so long is none of a loop."""
 _ALWAYS_NEW = ("token", "time", "heartbeat", "activity", "last_seen")
-"""What is in the names of fields that differ in every answer, beside those that end in `_at`."""
+"""Parts of names of fields that differ in every answer, beside those that end in `_at`."""
 Asked = tuple[str, str]
 """Digests of a call and of its answer."""
 
 
 class RepeatDetector:
-    """What each agent at work has asked of late."""
+    """The recent calls of each active agent."""
 
     def __init__(self, hub: "Hub") -> None:
         self._hub = hub

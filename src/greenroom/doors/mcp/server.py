@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, and in which language the answer shall be."""
+    """The caller, and the language of the answer."""
 
     by: "Principal"
     language: str | None = None
@@ -168,7 +168,7 @@ class NotifyingServer(Server[Any]):
 
 
 def build_server(service: McpService, listen: ListenHandler) -> Server[Any]:
-    """The SDK's server for all but tool calls, which no transport passes on to it."""
+    """The SDK's server for everything except tool calls, which no transport passes to it."""
     handlers = _Handlers(service)
     offer = service.offer
     return NotifyingServer(
@@ -300,7 +300,7 @@ def _read_caller(context: Context) -> Caller:
 
 
 def describe_unknown_tool(name: str) -> str:
-    """What is said of a tool that does not exist for the caller."""
+    """The error for a tool that does not exist for the caller."""
     return str(build_sentence("unknown_tool", name=name[:100]))
 
 

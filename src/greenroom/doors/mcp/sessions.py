@@ -21,7 +21,7 @@ _PART = 8
 
 
 def _derive_id_suffix(begin: str, owner: str) -> str:
-    """What an id ends with, so that nobody but its owner can use it where it is not known."""
+    """The secret end of an id, so that nobody but its owner can use the session."""
     return hashlib.sha256(f"{begin} {owner}".encode()).hexdigest()[:_PART]
 
 

@@ -111,7 +111,7 @@ def build_person_fields(hub: "Hub", thread_id: str) -> dict[str, Any]:
 
 
 async def load_full_messages(hub: "Hub", messages: list[Message], *, to_people: bool) -> list[Message]:
-    """The messages with all their content; what is for people only is shown to them alone."""
+    """The messages with all their content; only people see what is for people only."""
     if not to_people:
         messages = [_hide_content(message) if is_for_people(message) else message for message in messages]
     if not any(message.body for message in messages):

@@ -49,7 +49,7 @@ class BrokenOff(Exception):
 
 
 class Unreachable(Exception):
-    """The hub cannot be asked, or not once more; the message says why."""
+    """The hub cannot be asked, or not again; the message says why."""
 
 
 async def serve_stdio(url: str, token: str | None, lang: str | None = None) -> None:
@@ -150,7 +150,7 @@ class Proxy:
                     async for line in response.aiter_lines():
                         if line.startswith("data:"):
                             await self._emit(line[5:].strip().encode())
-            except SessionEnded:  # what has changed meanwhile is not known, so it is looked at again
+            except SessionEnded:  # changes in the meantime are unknown, so it is read again
                 with suppress(Unreachable):
                     await self._reopen_session(session)
                     await self._emit(_CHANGED)
@@ -174,7 +174,7 @@ class Proxy:
                 return False
 
     async def _exchange(self, message: Rpc, emit: Emit) -> None:
-        """Ask until there is an answer. A call that was cut off is made once more, a wait as often as needed."""
+        """Ask until there is an answer. A call that was cut off is repeated once, a wait as often as needed."""
         was_cut_off = False
         give_up_s: float | None = None
         while True:

@@ -11,7 +11,7 @@ VERSION = "mcp-protocol-version"
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _REPEATABLE = ("msg_wait", "ask_question", "task_finish", "work_report", "permission_request")
-"""Calls that find what they wait for again, however often they are made."""
+"""Calls that find what they wait for again, however often they are repeated."""
 _PLAIN = re.compile(r"(?!=\?base64\?)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 encode = msgspec.json.Encoder().encode
 Rpc = dict[str, Any]

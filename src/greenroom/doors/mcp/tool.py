@@ -155,7 +155,7 @@ class McpCatalog:
 
 
 def may_use(by: "Principal", needs: Needs) -> bool:
-    """Whether something exists for this principal. Who may chat may ask; the token of a room may only ask."""
+    """Whether something exists for this principal. A right to chat includes asking; a room's token may only ask."""
     return needs in by.rights or (needs == "ask" and "chat" in by.rights)
 
 

@@ -99,9 +99,9 @@ class AnswerResult(msgspec.Struct, kw_only=True, omit_defaults=True):
     state: str = ""
     code: str = ""
     message: str = ""
-    """Why not; or, of an answer that was taken, why it reaches nobody."""
+    """Why not; or, for an accepted answer, why it reaches nobody."""
     name: str = ""
-    """Who was quicker."""
+    """Who answered first."""
     at: int = 0
     key: str = ""
     params: dict[str, Any] = {}

@@ -199,7 +199,7 @@ _ONE = "/api/asks/{ask_id}"
 
 
 def endpoints(hub: Hub) -> list[Endpoint]:
-    """How large what is sent along may be is a setting; base64 makes it a third larger."""
+    """The limit of attachments is a setting; base64 makes them a third larger."""
     large = hub.settings.max_upload_bytes * 3 // 2 + hub.settings.max_body_bytes
     waits = "Wait until the ask is answered, or the time is over"
     return [

@@ -113,7 +113,7 @@ def _parse_time(name: str, text: str | None) -> int | None:
 
 def _build_event(rows: Rows, record: Recorded) -> AuditEvent:
     data: dict[str, Any] = msgspec.to_builtins(render_english(record.event))
-    for digest in ("digest", "key_digest"):  # of use to nobody but who would try tokens against it
+    for digest in ("digest", "key_digest"):  # useful only to somebody who would try tokens against it
         data.pop(digest, None)
     actor = find_actor(rows, record)
     said = find_sentences(record.event)

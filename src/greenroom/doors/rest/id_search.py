@@ -59,14 +59,14 @@ class MatchedIds(msgspec.Struct):
     """What the text may mean: one if it is clear."""
     has_more: bool
     by_name: bool
-    """Whether the text is the name of what was found."""
+    """Whether the text is its name."""
     near: list[str]
     """Names that are spelt alike, when nothing is found."""
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """One kind of id: where its rows are, who may see one, and how a person calls it."""
+    """One kind of id: where its rows are, who may see one, and what people call it."""
 
     table: Table[Any]
     right: str

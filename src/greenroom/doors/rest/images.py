@@ -19,7 +19,7 @@ _HEAD = 4096
 
 
 class CheckedImage(NamedTuple):
-    """What is kept of a file."""
+    """The part of a file that is kept."""
 
     mime: str
     data: bytes

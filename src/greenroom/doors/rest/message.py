@@ -140,7 +140,7 @@ class SearchResult(msgspec.Struct):
 
 
 def _need_message(hub: Hub, by: Principal, request: Request) -> threads.Message:
-    """The message of the path; to agents, what is for people only is not there."""
+    """The message of the path; for agents, messages to people only do not exist."""
     row = need_message(hub.rows, by, request.path_params["message_id"])
     if by.is_program and is_for_people(row):
         raise message_not_found(row.id)

@@ -102,7 +102,7 @@ class MessageQuery(msgspec.Struct, frozen=True):
 
 
 async def handle_post(hub: Hub, by: Principal, request: Request, faces: shapes.AgentNameCache) -> Response:
-    """Post a message. `faces` knows who has posted before."""
+    """Post a message. `faces` caches the names of authors."""
     body = await read_body(request, NewMessage)
     metadata, content = body.metadata, body.content
     if body.images:
@@ -190,7 +190,7 @@ async def _read_page(hub: Hub, by: Principal, request: Request) -> list[shapes.R
 
     if page.priority is None:
         found = _select_messages(hub.rows, thread.id, page, is_wanted)
-    else:  # what is looked for may be rare
+    else:  # matches may be rare
         found = await hub.store.read(lambda view: _select_messages(view, thread.id, page, is_wanted))
     if page.before_seq is None:
         shown = await build_messages(hub, found, PAGE_CHARS)
@@ -233,7 +233,7 @@ def _select_messages(
 
 
 def _note_read(hub: Hub, agent_id: str, thread_id: str, page: MessageQuery, shown: list[shapes.RestMessage]) -> None:
-    """An agent that reads on from where it was, leaving nothing out, has been handed what it read."""
+    """An agent that reads on from its cursor, without gaps, has received what it read."""
     if not shown or page.before_seq is not None or page.priority is not None:
         return
     member = get_member(hub.rows, thread_id, agent_id)

@@ -210,7 +210,7 @@ def need_zone(rules: Rules) -> None:
 
 
 def build_secret(body: NewChannel) -> tuple[dict[str, Any], str | None]:
-    """What is kept of a channel beside the log; and the key of a webhook."""
+    """The secrets of a channel, kept outside the log; and the key of a webhook."""
     if body.kind == "push":
         if body.subscription is None or body.url is not None:
             raise build_bad_request("bad_request.push_channel")

@@ -37,7 +37,7 @@ _PROTOCOLS = {
     "/sync": (("GET",), "websocket", "Rows as they change, for the page"),
     "/node": (("GET",), "websocket", "The link of a machine that holds agents"),
 }
-"""Doors whose language is not REST; what they say is described elsewhere."""
+"""Doors whose protocol is not REST; other documents describe them."""
 
 
 class Error(msgspec.Struct):
@@ -149,7 +149,7 @@ def _describe_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
 
 
 def build_endpoint(all_endpoints: Callable[[], Sequence[Endpoint]]) -> Endpoint:
-    """The endpoint that serves the description; what it describes is asked for when somebody calls."""
+    """The endpoint that serves the description; the routes are read at each call."""
     made: list[bytes] = []
 
     async def show(hub: Hub, by: Principal, request: Request) -> Response:

@@ -31,7 +31,7 @@ class NewReceiver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Receiver(msgspec.Struct):
-    """A device that types what is sent to it."""
+    """A device that types the text it receives."""
 
     id: str
     name: str
@@ -66,7 +66,7 @@ class InputWaitQuery(msgspec.Struct, frozen=True):
 
 
 class InputReceiver:
-    """A receiver at work: whose it is, and what waits to be typed."""
+    """An active receiver: its owner, and the text that waits to be typed."""
 
     def __init__(self, owner: str, name: str, now_s: float) -> None:
         self.id = new_id("rcv")

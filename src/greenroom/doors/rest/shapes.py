@@ -121,7 +121,7 @@ class AgentNameCache:
         self._known: dict[str, agents.Agent | None] = {}
 
     def on_commit(self, commit: Commit) -> None:
-        """Forget what has changed."""
+        """Drop changed entries."""
         for change in commit.changes:
             self._known.pop(change.key, None)
 
@@ -142,7 +142,7 @@ class AgentNameCache:
 
 
 def encode_metadata(metadata: dict[str, Any] | None, mentions: list[str]) -> str | None:
-    """Metadata as its text; who is mentioned is part of it."""
+    """Metadata as its text, with the mentions in it."""
     if mentions:
         metadata = {**(metadata or {}), "mentions": mentions}
     return _encode(metadata).decode() if metadata else None

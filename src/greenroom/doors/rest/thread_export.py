@@ -63,7 +63,7 @@ def _render_head(hub: Hub, thread: Thread) -> str:
 
 
 def _quote_text(text: str) -> list[str]:
-    """What somebody wrote, as a quotation: no line of it can pass for a heading of ours with another author's name."""
+    """A message as a quotation, so that no line of it passes for a heading with another author's name."""
     return [f"> {line}" for line in _LEADS_OUT.sub("&lt;", text).splitlines()]
 
 

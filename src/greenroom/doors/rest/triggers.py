@@ -127,7 +127,7 @@ class SignedCalls:
         return build_json_response(Signalled())
 
     async def _need_signed(self, hub: Hub, request: Request, door: str) -> tuple[bytes, webhook_signature.SignedCall]:
-        """The body of a call whose signature is right, and what it proves."""
+        """The body of a call with a valid signature, and what the signature proves."""
         body = await read_raw_body(request)
         try:
             return body, webhook_signature.need_signed_call(
@@ -145,7 +145,7 @@ class SignedCalls:
 
 
 def _build_unproven(no: Refused) -> HttpRefused:
-    """Nobody is proven, as with a wrong credential."""
+    """Refuse as for a wrong credential."""
     return HttpRefused(401, no.code, no.said)
 
 

@@ -95,7 +95,7 @@ async def _wait_for_disconnect(request: Request) -> None:
 
 
 def get_idempotency_key(request: Request) -> str | None:
-    """The caller's own id for what it asks, so that a repeat is recognised."""
+    """The caller's own id for a request, so that a repeat is recognised."""
     keys = [value for name, value in request.scope["headers"] if name == b"idempotency-key"]
     if not keys:
         return None
@@ -133,7 +133,7 @@ class JsonResponse(Response):
 
 
 async def read_json_response(hub: Hub, read: Callable[[Snapshot], Any]) -> Response:
-    """An answer in JSON, read and encoded in a thread: a list may be long, and others are answered meanwhile."""
+    """A JSON response, read and encoded in a thread, because a list may be long and other requests must not wait."""
     return JsonResponse(await hub.store.read(lambda view: encode(render_english(read(view)))), 200)
 
 

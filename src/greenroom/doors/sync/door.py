@@ -13,5 +13,5 @@ def endpoints(hub: Hub) -> list[Endpoint]:
 
 
 def routes(hub: Hub) -> list[WebSocketRoute]:
-    """What it serves over WebSocket."""
+    """The endpoints over WebSocket."""
     return [WebSocketRoute(socket.PATH, socket.SyncSocket(hub))]

@@ -26,7 +26,7 @@ _BATCH = 200
 _CHUNK = 65_536
 _PLACE = re.compile(r"([0-9]{1,18})(?:\.([0-9]{1,3}))?")
 _COMMENT = b":\n"
-"""Without an empty line, so that nobody takes it for an event."""
+"""Without an empty line, so that no client takes it for an event."""
 Place = tuple[int, int]
 """A seq, and how many frames of its event have been seen beyond the first."""
 
@@ -87,7 +87,7 @@ class EventStreams:
                     listener.outbox.put_droppable((told.data, len(told.data)))
 
     def _send(self, news: list[BusEvent]) -> None:
-        """Hand the same bytes to all who may see the same."""
+        """Send the same bytes to all clients that may see the same."""
         made: dict[tuple[int, ...], list[tuple[bytes, int]]] = {}
         for listener in self._live:
             heard = tuple(
@@ -154,7 +154,7 @@ class EventStream(Response):
 
 
 def _join_chunks(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Pieces put together to what is worth a write of its own."""
+    """Join pieces until a write is worth its cost."""
     chunk = b""
     for piece in pieces:
         chunk += piece

@@ -24,7 +24,7 @@ _TRIES = 5
 
 
 class SyncClient:
-    """One socket: who is behind it, what waits to be sent to it, and its subscriptions by its own numbers."""
+    """One socket: its principal, its queue, and its subscriptions by its own numbers."""
 
     __slots__ = ("by", "outbox", "subscriptions")
 
@@ -103,7 +103,7 @@ class Feed:
         return seq
 
     async def _read_answer(self, client: SyncClient, wish: Subscribe, view: View, key: str) -> tuple[int, SyncFrame]:
-        """The frame that answers a wish, and its seq."""
+        """The frame that answers a request, and its seq."""
         by, limit = client.by, wish.limit or view.limit
         wanted, seq = build_cache_key(view, key, by, limit), self._hub.store.head()
         shared = self._reads.get(wanted, seq) if wish.after is None else None

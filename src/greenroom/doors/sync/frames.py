@@ -51,7 +51,7 @@ class BadFrame(Exception):
 
 
 def parse_frame(text: str) -> Wish:
-    """What a client wishes; raises BadFrame."""
+    """The request in a client's frame; raises BadFrame."""
     try:
         wish: Wish = _decode(text)
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -113,7 +113,7 @@ def build_error(number: int | None, code: str, said: Words) -> SyncFrame:
 
 
 def build_signal(kind: str, payload: Any) -> SyncFrame:
-    """What is shown and forgotten."""
+    """A signal: shown and not stored."""
     return build_frame(encode({"op": "signal", "kind": kind, "payload": payload}))
 
 

@@ -28,7 +28,7 @@ _FRAMES_PER_S = 50.0
 
 
 class SyncSocket:
-    """The ASGI application at `/sync`; the guard has proven who calls."""
+    """The ASGI application at `/sync`; the guard has authenticated the caller."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
@@ -77,7 +77,7 @@ class SyncSocket:
             await client.outbox.wait_for_room()
 
     async def _handle_frame(self, client: SyncClient, text: str | None) -> None:
-        """Do what one frame wishes; whatever is wrong with it is answered, and touches nothing else."""
+        """Carry out one frame. An error in it is answered, and affects nothing else."""
         try:
             if text is None:
                 raise BadFrame(None, "Frames are JSON text.")
@@ -107,5 +107,5 @@ def _get_page_build(scope: Scope) -> str | None:
 
 
 def _describe_view(wish: Subscribe | Unsubscribe | SyncPing) -> str:
-    """What was wished for, in our words: what a client writes may be a secret that went astray."""
+    """The refused request in our words: what a client writes may be a leaked secret."""
     return wish.view if isinstance(wish, Subscribe) and wish.view in VIEWS else "*"

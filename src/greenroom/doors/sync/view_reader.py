@@ -23,7 +23,7 @@ class EncodedRows(NamedTuple):
 
 
 Wanted = tuple[str, str, Principal | None, int]
-"""A view, a key of it, who looks at it, and how many rows: None are all who see everything."""
+"""A view, its key, its reader, and the number of rows. None as the reader stands for all who see everything."""
 
 
 def build_cache_key(view: View, key: str, by: Principal, limit: int) -> Wanted:
@@ -33,18 +33,18 @@ def build_cache_key(view: View, key: str, by: Principal, limit: int) -> Wanted:
 
 
 class ReadCache:
-    """What was read at the newest seq, for others who want the same: after a restart all pages come back at once."""
+    """A cache of reads at the newest seq: after a restart all pages come back at once and read the same."""
 
     def __init__(self) -> None:
         self._seq = 0
         self._reads: dict[Wanted, EncodedRows] = {}
 
     def get(self, wanted: Wanted, seq: int) -> EncodedRows | None:
-        """What was read of this at a seq."""
+        """The cached rows at a seq."""
         return self._reads.get(wanted) if seq == self._seq else None
 
     def put(self, wanted: Wanted, seq: int, read: EncodedRows) -> None:
-        """Keep what was read, until something is read at another seq."""
+        """Cache the rows, until something is read at another seq."""
         if seq != self._seq or len(self._reads) >= _MOST_SHARED:
             self._seq, self._reads = seq, {}
         self._reads[wanted] = read
@@ -138,7 +138,7 @@ def _may_hide(part: ViewTable, by: Principal) -> bool:
 
 
 def _is_filtered(view: View, part: ViewTable, by: Principal) -> bool:
-    """Whether there may be rows that this principal does not see; who has got to a key sees all that is under it."""
+    """Whether this principal may not see all rows; a principal that may see a key sees everything under it."""
     return view.sees is not None and not view.keyed and part.table is view.head and not by.operates
 
 

@@ -76,7 +76,7 @@ class ViewTable:
 
 @dataclass(frozen=True)
 class View:
-    """Rows that belong together. The first part is the head: where not everybody sees all, its rows decide who does."""
+    """Rows that belong together. The first part is the head: unless everybody may see all, its rows decide who does."""
 
     name: str
     needs: str
@@ -89,7 +89,7 @@ class View:
     signals: Mapping[str, Callable[[Any], str | None]] = field(default_factory=dict)
     """To which key each kind of signal belongs."""
     missing: str = ""
-    """What is said when there is no such head; the code of it is the view's name and `_not_found`."""
+    """The error when there is no such head; its code is the view's name and `_not_found`."""
     online: bool = False
     """Whether a new subscriber gets the list of who is online."""
     head: Table[Any] = field(init=False)
@@ -144,7 +144,7 @@ SHOWN: Mapping[Table[Any], Callable[[Any], Row]] = {
     MEMBERS: lambda member: replace(member, nonce="", issued=0, unused=[], refresh=False),
     CREDENTIALS: lambda credential: replace(credential, digest="", key_digest=""),
 }
-"""Rows that hold what is nobody else's business, as they are shown; all others are sent as they are stored."""
+"""How rows with private fields are shown; all others are sent as they are stored."""
 
 
 def encode_row(table: Table[Any], rows: Rows, row: Row, by: Principal) -> bytes:
@@ -160,7 +160,7 @@ def encode_change(change: Change, rows: Rows, by: Principal) -> bytes:
 
 
 def _confine(rows: Rows, row: Row, by: Principal) -> Row:
-    """A row as somebody sees it who is confined to threads: what happens in others is left out."""
+    """A row for a viewer that is limited to threads: what happens in others is left out."""
     match row:
         case Agent() if by.is_confined and row.thread_id not in (by.threads or ()):
             return replace(row, thread_id=None, run_id=None, session=None)

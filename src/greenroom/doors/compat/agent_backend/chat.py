@@ -32,7 +32,7 @@ _NDJSON = "application/x-ndjson"
 
 
 class ChatRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is said to the agent of a session."""
+    """A message to the agent of a session."""
 
     session_id: str
     message: str
@@ -40,7 +40,7 @@ class ChatRequest(msgspec.Struct, frozen=True, kw_only=True):
     attachments: list[Any] | None = None
     """Texts, or objects with a name and their text under `content` or `text`; they are added to the message."""
     profile: str | None = None
-    """Whom to chat with, for a session that begins; it keeps the one that it has begun with."""
+    """The profile to chat with, for a new session; a session keeps the one that it started with."""
 
 
 class PermissionReply(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,7 +132,7 @@ class ChatStream:
         yield self._build_line("end", status=run.status if run else "failed", execution_id=run.id if run else None)
 
     def _take_lines(self) -> Iterator[bytes]:
-        """What waits to be sent; what is about another run of the session is left out."""
+        """Lines that wait to be sent, without those about another run of the session."""
         while self._news:
             run_id, line = self._news.popleft()
             if self._run is not None and run_id == self._run.id:
@@ -193,7 +193,7 @@ def _build_nested_line(kind: str, **fields: Any) -> Json:
 
 
 def build_message(body: ChatRequest) -> str:
-    """The message with what is attached to it."""
+    """The message with its attachments."""
     parts = [body.message]
     for number, attached in enumerate(body.attachments or [], 1):
         if isinstance(attached, dict):

@@ -67,7 +67,7 @@ class BackendSession:
         return newest[0] if newest else None
 
     async def say(self, by: Principal, message: str, tools: bool, profile: str | None = None) -> Run:
-        """Put the agent to work on a message; it remembers what was said before."""
+        """Start the agent with a message; it remembers the conversation."""
         agent = self.get_agent()
         known = agent.profile if agent is not None else None
         if known and profile and profile != known:
@@ -163,7 +163,7 @@ class BackendSession:
         return build_permission_request(self.id, ask)
 
     def find_events(self, commit: Commit) -> Iterator[tuple[object, Run | Ask]]:
-        """What of a commit concerns this session: events of its runs and of what they wait for."""
+        """The events of a commit that concern this session: those of its runs and of the asks that they wait for."""
         agent: Agent | None = None
         for record in commit.records:
             event = record.event

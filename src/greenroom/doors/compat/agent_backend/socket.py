@@ -37,7 +37,7 @@ _UNSENT_BYTES = 4 << 20
 
 
 class BackendSocket:
-    """The ASGI application at that path; the guard has proven who calls."""
+    """The ASGI application at that path; the guard has authenticated the caller."""
 
     def __init__(self, hub: Hub, shown: ShownAsks) -> None:
         self._hub = hub

@@ -80,7 +80,7 @@ def build_text_content(words: str) -> McpResultContent:
 
 
 def describe_choices(ask: Ask, answer: AskAnswer) -> str:
-    """What was chosen, in words; of several questions each is named."""
+    """The chosen options in words; with several questions, each is named."""
     lines = [", ".join(labels) for labels in answer.options]
     if len(ask.questions) < 2:
         return "\n".join(lines)

@@ -32,7 +32,7 @@ _FRAMES = 5
 
 
 class Logins:
-    """Lets people in, and nobody else."""
+    """Authenticates people."""
 
     def __init__(self, hub: Hub, credentials: Credentials) -> None:
         self._hub = hub

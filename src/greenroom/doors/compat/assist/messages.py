@@ -151,7 +151,7 @@ def build_report_request(ask: Ask) -> WorkReportRequest:
 
 
 def _build_question_text(ask: Ask) -> str:
-    """What is asked; of a call that waits for approval every byte of it."""
+    """The question; for a call that waits for approval, every byte of it."""
     words = ask.text or ask.title
     if ask.subject is None:
         return words
@@ -179,7 +179,7 @@ def _timeout_s(ask: Ask) -> int:
 
 
 def fill_response(response: R, blobs: Blobs, ask: Ask) -> R:
-    """A response with what has become of an ask that is over."""
+    """A response with the outcome of an ask that is over."""
     answer = ask.answer
     if ask.state == "answered" and answer is not None:
         response.contents.extend(build_contents(blobs, ask, answer))

@@ -47,12 +47,12 @@ class RoomDevice:
         return WebsocketMessage(Cmd="UserLogin", UserLoginResponse=answer)
 
     def send(self, message: WebsocketMessage) -> None:
-        """Send when the connection takes it; who does not read is hung up on."""
+        """Queue a message; a client that does not read is disconnected."""
         self.line.send(MessageToJson(message, indent=None) if self.is_text else message.SerializeToString())
 
 
 class Rooms:
-    """Who is in which room."""
+    """The connected devices of each room."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -51,7 +51,7 @@ class AssistService:
         hub.signals.listen(self._on_signal)
 
     async def stop(self) -> None:
-        """Take nothing back any more; what nobody waits for then ends by its own time."""
+        """Withdraw nothing any more; asks that nobody waits for end at their deadline."""
         for task in self._leaving:
             task.cancel()
         await asyncio.gather(*self._leaving, return_exceptions=True)
@@ -183,7 +183,7 @@ class AssistService:
         return found
 
     def _schedule_withdrawal(self, ask_id: str) -> None:
-        """Who asked has hung up: what is asked is taken back, unless they are there again in a moment."""
+        """The asker has disconnected: withdraw its ask, unless it is back in a moment."""
         task = asyncio.create_task(self._withdraw(ask_id), name="assist withdrawal")
         self._leaving.add(task)
         task.add_done_callback(self._leaving.discard)

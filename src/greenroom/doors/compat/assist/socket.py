@@ -77,7 +77,7 @@ class AssistSockets:
         *,
         is_text: bool = False,
     ) -> None:
-        """Serve a connection that was accepted; `by` is whom its head has proven, `first` a frame that has come."""
+        """Serve an accepted connection; `by` is authenticated by its head, `first` is a frame that has arrived."""
         if self._strangers >= _MOST_STRANGERS:
             await send({"type": "websocket.close", "code": 1013, "reason": "too many are coming in: try again"})
             return
@@ -141,7 +141,7 @@ class AssistSockets:
         return True
 
     async def _handle_message(self, device: RoomDevice, message: WebsocketMessage) -> None:
-        """Do what a message wishes. There is no message that says no: what cannot be done is logged."""
+        """Do what a message asks for. The protocol has no message for a refusal, so refusals are logged."""
         try:
             await self._run_command(device, message)
         except (Refused, Unavailable) as no:

@@ -78,7 +78,7 @@ class RunTreeEnvelope(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunTreeRequest:
-    """One frame of a client: what it wishes, and how its answer is marked."""
+    """One frame of a client: its request, and how the answer is marked."""
 
     def __init__(self, text: str) -> None:
         self._envelope: RunTreeEnvelope | None = None
@@ -93,7 +93,7 @@ class RunTreeRequest:
         return self._envelope is not None
 
     def parse_command(self) -> Wish:
-        """What the client wishes; raises msgspec.ValidationError."""
+        """The request in a frame; raises msgspec.ValidationError."""
         found: Wish = msgspec.convert(self._given, Wish)
         return found
 

@@ -19,7 +19,7 @@ _VIEWER = "run tree"
 
 
 class RunTreePermissions:
-    """What one connection is asked for, and what it decides. Only operators are asked."""
+    """The calls that one connection was sent, and its decisions. Only operators get them."""
 
     def __init__(self, hub: Hub, by: Principal) -> None:
         self._hub = hub
@@ -78,7 +78,7 @@ class RunTreePermissions:
 
 
 def build_resolution(ask: Ask) -> Json:
-    """What has become of a call that waited."""
+    """The outcome of a call that waited."""
     allow = ask.answer is not None and ask.answer.verdict == "approve"
     status = ("approved" if allow else "rejected") if ask.answer is not None else ask.state
     frame = {"type": "permission_resolved", "requestId": ask.id, "agentRunId": ask.run_id}

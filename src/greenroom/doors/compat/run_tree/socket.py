@@ -148,7 +148,7 @@ class RunTreeClient:
             self._send(request.build_answer(answer))
 
     async def _run_command(self, wish: Wish) -> Json:
-        """Do what is wished; returns the frame that answers it."""
+        """Carry out a request; returns the frame that answers it."""
         match wish:
             case AgentSpawn():
                 run = await self._start(wish, wish.agent_id)

@@ -154,7 +154,7 @@ async def _raise_ask(
 
 
 def _find_asker(call: McpCall[Any]) -> tuple[Principal, Run | None]:
-    """Who asks: the agent of the credential, or the only one that the credential speaks for; else the credential."""
+    """The asker: the agent of the credential, or the only one that it can act for; else the credential."""
     try:
         speaker = get_speaker(call, "ask_question")
     except Refused:

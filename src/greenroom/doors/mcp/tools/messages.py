@@ -153,7 +153,7 @@ async def msg_list(call: McpCall[MessageListArgs]) -> Any:
     thread = need_thread(hub.rows, call.by, args.thread_id)
     if args.priority is None:
         listed = find_messages(hub.rows, thread.id, after_seq=args.after_seq, limit=args.limit)
-    else:  # what is looked for may be rare
+    else:  # matches may be rare
         listed = await hub.store.read(lambda view: _find_by_priority(view, args))
     found = await load_full_messages(hub, listed, to_people=is_person(call.by))
     if args.include_system_prompt and args.after_seq == 0:

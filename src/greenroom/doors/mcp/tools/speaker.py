@@ -23,14 +23,14 @@ AgentToken = Annotated[
 
 
 class Speaker(NamedTuple):
-    """By whom a command is given, and the agent that it is about; a person speaks for none."""
+    """The principal of a command, and the agent that it acts for; a person acts for none."""
 
     by: Principal
     agent: Agent | None
 
 
 def get_speaker(call: McpCall[Any], activity: str, agent_id: str | None = None, token: str | None = None) -> Speaker:
-    """Who speaks; an agent that speaks is there. Raises Refused when what was named is not the caller's."""
+    """The agent that makes a call, which counts as online. Raises Refused if the named agent is not the caller's."""
     by = _prove_token(call, agent_id, token) if token else call.by
     wanted = agent_id or by.agent_id or _get_only_agent(call)
     if wanted is None:
@@ -43,7 +43,7 @@ def get_speaker(call: McpCall[Any], activity: str, agent_id: str | None = None, 
 def need_speaker(
     call: McpCall[Any], activity: str, agent_id: str | None = None, token: str | None = None
 ) -> tuple[Principal, Agent]:
-    """By whom, and which agent; who speaks for several has to name one."""
+    """The principal and the agent; a caller with several agents has to name one."""
     by, agent = get_speaker(call, activity, agent_id, token)
     if agent is None:
         raise _build_unnamed_refusal()
@@ -71,7 +71,7 @@ def _prove_token(call: McpCall[Any], agent_id: str | None, token: str) -> Princi
 
 
 def get_author(call: McpCall[Any], named: str | None) -> str | None:
-    """Under whose name something is posted: whoever was named, the rules judge it; else who can only be meant."""
+    """The author of a post: the named one, which the rules check, or the only possible one."""
     return named or call.by.agent_id or _get_only_agent(call)
 
 

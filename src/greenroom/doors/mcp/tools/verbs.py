@@ -14,7 +14,7 @@ BuildAnswer = Callable[[McpCall[Any], str], dict[str, Any]]
 
 
 def build_verb_tools(verbs: Iterable[Verb], answers: Mapping[type[Command], BuildAnswer] = {}) -> dict[str, Tool[Any]]:
-    """The tools of these verbs by name. `answers` has what some say beside, or instead of, ok and what was named."""
+    """The tools of these verbs by name. `answers` has their answers that are more than ok and the id."""
     return {
         verb.tool.name: _build_tool(verb, verb.tool, answers.get(verb.command))
         for verb in verbs
