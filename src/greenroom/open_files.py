@@ -6,7 +6,7 @@ PER_AGENT = 8
 """Pipes, a handle of its process, and two connections while it calls a tool of the hub."""
 _OWN = 64
 _MOST = 1 << 20
-"""Where there is no limit: more would only make tables large."""
+"""The value without a limit: more would only make tables large."""
 
 
 def raise_file_limit() -> int:

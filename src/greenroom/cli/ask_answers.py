@@ -83,7 +83,7 @@ def _preview(client: HubClient, args: argparse.Namespace, body: dict[str, Any]) 
 
 
 def _choose_named(client: HubClient, args: argparse.Namespace) -> list[Chosen]:
-    """Asks by their ids. An approval covers what is shown now, unless a digest was given. High risk needs a word too."""
+    """Asks by their ids. An approval covers what is shown now, unless a digest was given. High risk needs a word."""
     given = getattr(args, "digest", None)
     if args.verdict != "approve" or given is not None:
         return [(ask_id, given) for ask_id in args.ids]

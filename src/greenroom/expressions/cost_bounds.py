@@ -117,7 +117,7 @@ class _CostBounds:
         return Extent(size, values, values, copies)
 
     def _measure_comprehension(self, node: SyntaxNode, bound: dict[str, Extent]) -> Extent:
-        """Each round adds one step. What a step takes of its item adds up to what it takes of all of them at once."""
+        """Each round adds one step. The cost for single items adds up to the cost for all of them at once."""
         over = self.measure_extent(node.below[0], bound)
         begin = self.measure_extent(node.below[1], bound)
         rounds = min(over.items, MAX_ROUNDS)

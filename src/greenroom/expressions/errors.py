@@ -4,7 +4,7 @@ from greenroom.sentences import Words, build_sentence
 
 
 class BadExpression(ValueError):
-    """It cannot be right whatever the values are. `column` counts characters from 1; 0 when there is no one place."""
+    """An expression that no value can make right. `column` counts characters from 1; 0 without one place."""
 
     def __init__(self, problem: Words, remedy: Words = "", column: int = 0) -> None:
         self.problem = problem

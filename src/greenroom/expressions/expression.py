@@ -103,7 +103,7 @@ class Expression:
         return values
 
     def _explain(self, said: str, values: Mapping[str, Any]) -> Words:
-        """Why there is no answer; where a field is looked for in what has none, which of its names that is."""
+        """Why there is no answer; if a field is missing, the name of the value in which it is."""
         for path in sorted(self.paths) if "SELECT" in said else ():
             found: Any = values
             for at, name in enumerate(path):
@@ -119,7 +119,7 @@ class Expression:
 
 
 def compile_expression(text: str, names: Names, *, condition: bool = False) -> Expression:
-    """Compile one expression; what it must not name, and what cannot be a `condition`, is found here."""
+    """Compile one expression; fails for names that it must not use, and for a `condition` that cannot be one."""
     members = names if isinstance(names, Mapping) else dict.fromkeys(names)
     if len(text) > MAX_TEXT:
         raise BadExpression(build_sentence("expression.too_long", length=len(text), limit=MAX_TEXT))

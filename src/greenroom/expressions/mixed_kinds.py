@@ -24,7 +24,7 @@ _WORDS = {
 
 
 def check_mixed_kinds(node: SyntaxNode, values: Mapping[str, Any], *, negated: bool = False) -> None:
-    """Fail where `node` would hold because values of two kinds differ. What is not reached is not looked at."""
+    """Fail if `node` would be true because values of two kinds differ. Parts that are not evaluated are not checked."""
     match node.word if node.kind == CALL else "":
         case "!_":
             check_mixed_kinds(node.below[0], values, negated=not negated)

@@ -30,7 +30,7 @@ _PATTERNS = (
 
 
 def explain_syntax(said: str) -> ProblemAndRemedy:
-    """What is wrong, and what to write instead; that is empty where the engine's words are all there is."""
+    """What is wrong, and what to write instead; the latter is empty if the engine's words are all there is."""
     said = said.removeprefix("Syntax error: ").split(" expecting {")[0]
     for pattern, kind in _PATTERNS:
         found = pattern.search(said)

@@ -30,7 +30,7 @@ class AskKindInfo(msgspec.Struct, frozen=True, kw_only=True):
     notice: str = ""
     """What a notification says of one, if not that it waits for you."""
     raised_by: tuple[Literal["agent", "room"], ...] = ()
-    """Who may raise one beside operators and the hub: agents, and the tokens of rooms."""
+    """Who may create one besides operators and the hub: agents, and the tokens of rooms."""
     verdicts: tuple[AnswerVerdict, ...]
     """Its possible answers, in the order in which people see them."""
     in_words: bool = False
@@ -38,7 +38,7 @@ class AskKindInfo(msgspec.Struct, frozen=True, kw_only=True):
     needs_choice: bool = True
     """Whether an option must be chosen where a question takes nothing but its options."""
     is_call: bool = False
-    """Whether it holds up a call: it has a subject, and a yes can reach further than once."""
+    """Whether it holds up a call: it has a subject, and an approval can cover more than this call."""
     by_votes: bool = False
     """Whether people choose among options until the deadline, and most votes decide; else the first answer does."""
     is_awaited: bool = True

@@ -18,7 +18,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     run_id: str = ""
     sandbox: str = ""
     files: dict[str, str] = {}
-    """Files that the call names directly, with the SHA-256 of what they hold."""
+    """Files that the call names directly, with the SHA-256 of their contents."""
 
 
 _VERSION = 1

@@ -20,7 +20,7 @@ Name = Annotated[str, msgspec.Meta(max_length=200)]
 
 
 class Hello(msgspec.Struct, frozen=True, kw_only=True, tag="hello", tag_field="op"):
-    """A node's first word: what it is, which runs it holds, and the number of its newest item."""
+    """A node's first frame: what it is, which runs it holds, and the number of its newest item."""
 
     version: int
     boot: Name
@@ -120,7 +120,7 @@ _SHARED = set(Ordered.__struct_fields__) & set(_OrderFrame.__struct_fields__)
 
 
 class Watch(msgspec.Struct, frozen=True, kw_only=True, tag="watch", tag_field="op"):
-    """Somebody looks at an agent's terminal (or nobody does any more): send its screen, then what changes."""
+    """Somebody watches an agent's terminal, or nobody does any more: send its screen, then its changes."""
 
     agent: str
     on: bool

@@ -12,7 +12,7 @@ PATTERN = re.compile(r"gr_([a-z]+)_([0-9a-z]{26})_([0-9a-z]{52})_([0-9a-f]{8})")
 
 
 class Token(NamedTuple):
-    """A fresh token: `text` is shown once, `digest` is what is kept."""
+    """A new token: `text` is shown once, `digest` is stored."""
 
     credential_id: str
     text: str
@@ -33,7 +33,7 @@ def new_key() -> str:
 
 
 def hash_token(text: str) -> str:
-    """What is kept of a token. Its secret is random and long, so one round of SHA-256 is enough."""
+    """The stored digest of a token. Its secret is random and long, so one round of SHA-256 is enough."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -170,6 +170,6 @@ def create_private_file(path: Path) -> IO[bytes]:
 
 
 def sync_file(file: IO[bytes]) -> None:
-    """Have what was written on disk."""
+    """Sync a file to the disk."""
     file.flush()
     os.fsync(file.fileno())

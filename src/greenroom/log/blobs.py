@@ -39,12 +39,12 @@ class Blobs(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close open files."""
         ...
 
 
 class FileBlobs:
-    """A folder of files; what is returned from `keep` is on disk."""
+    """A folder of files. A name that `keep` returns is on disk."""
 
     def __init__(self, folder: Path, is_named: Callable[[str], bool] = lambda name: False) -> None:
         self.folder = folder
@@ -109,12 +109,12 @@ class FileBlobs:
         pass
 
     def path(self, name: str) -> Path:
-        """Where a name is kept; a name that is no digest raises ValueError."""
+        """The path of a name; a name that is no digest raises ValueError."""
         return build_blob_path(self.folder, name)
 
 
 def build_blob_path(folder: Path, name: str) -> Path:
-    """Where a name is kept in a folder of files; a name that is no digest raises ValueError."""
+    """The path of a name in a folder of files; a name that is no digest raises ValueError."""
     if not _NAME.fullmatch(name):
         raise ValueError(name)
     return folder / name[:2] / name

@@ -13,7 +13,7 @@ _HOLD = "now() + interval '1 hour'"
 
 
 class PostgresBlobs:
-    """A table of payloads; what is returned from `keep` is committed."""
+    """A table of payloads. A name that `keep` returns is committed."""
 
     def __init__(self, url: str, is_named: Callable[[str], bool] = lambda name: False) -> None:
         self._is_named = is_named

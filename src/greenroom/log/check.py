@@ -52,7 +52,7 @@ class CheckFinding:
 
 @dataclass
 class CheckReport:
-    """What a check has seen: how far the log goes, the last link of its chain, and what is wrong."""
+    """The findings of a check: how far the log goes, the last link of its chain, and what is wrong."""
 
     seq: int = 0
     chain_seq: int = 0
@@ -72,7 +72,7 @@ def check_sqlite(data: Path, nouns: Sequence[Noun], progress: Progress | None = 
 
 
 class Check:
-    """One check under way: what is the same for every store. It asks in plain SQL."""
+    """One check in progress: what is the same for every store. It uses plain SQL."""
 
     def __init__(self, nouns: Sequence[Noun], files: Path, progress: Progress, acknowledged: int = 0) -> None:
         self._nouns = nouns
@@ -101,7 +101,7 @@ class Check:
         self._check_files(connection)
 
     def _walk(self, connection: Any, scratch: apsw.Connection) -> bool:
-        """Go through all events once: their numbers, the chain, and what they make of the rows. False if cut short."""
+        """Read all events once: check their numbers, the chain, and the rows that they produce. False if cut short."""
         codec, project = Codec(self._nouns), build_projector(self._nouns)
         privileged = {kind.__name__ for noun in self._nouns for kind in noun.events if kind.privileged}
         chain = Chain(connection, privileged)
@@ -204,7 +204,7 @@ class Check:
         raise NotImplementedError
 
     def _compare_text(self, table: Table[Any], connection: Any, scratch: apsw.Connection) -> None:
-        """Compare what is searched."""
+        """Compare the search index."""
         raise NotImplementedError
 
     def _find_named_files(self, connection: Any) -> set[str]:

@@ -16,7 +16,7 @@ class CommitThread:
         self._thread.start()
 
     async def commit(self) -> None:
-        """Commit; who is cancelled meanwhile still sees it through, because nobody else could."""
+        """Commit. A cancelled caller still waits for the end, because nobody else could."""
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._orders.put(done)
         try:
@@ -26,7 +26,7 @@ class CommitThread:
             raise
 
     def close(self) -> None:
-        """Finish what is under way."""
+        """Finish the commits in progress."""
         self._orders.put(None)
         self._thread.join()
 

@@ -41,7 +41,7 @@ async def run_while_leader(store: Store, part: str, duties: Duties) -> None:
 
 @asynccontextmanager
 async def acquire_lead_alone() -> AsyncIterator[Callable[[], Coroutine[Any, Any, None]]]:
-    """The lead of a hub that shares its log with nobody: it is never lost."""
+    """The lead of a hub that shares its log with no other: it is never lost."""
 
     async def never() -> None:
         await asyncio.get_running_loop().create_future()

@@ -19,8 +19,7 @@ logger = logging.getLogger(__name__)
 _BATCH = 256
 _BACKLOG = 20_000
 _GROUP_S = 0.025
-"""A group of commands ends after so long, and the others wait for the next: the loop answers nobody
-meanwhile."""
+"""A group of commands ends after this time, and the rest wait for the next: the loop answers nobody meanwhile."""
 Outcome = Done | Exception
 
 
@@ -65,14 +64,14 @@ class Log:
         return await done
 
     async def do_along(self, command: Command, within_s: float) -> Done:
-        """Carry out a command that nobody waits for: together with the next one, or by itself after a while."""
+        """Execute a command that nobody waits for: with the next one, or by itself after a while."""
         done: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
         self._patient.append((command, done))
         asyncio.get_running_loop().call_later(within_s, self._hurry)
         return await done
 
     def _hurry(self) -> None:
-        """What was patient has waited for long enough."""
+        """Execute the patient commands: they have waited long enough."""
         self._waiting.extend(self._patient)
         self._patient = []
         self._wake.set()

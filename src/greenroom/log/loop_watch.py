@@ -39,7 +39,7 @@ class LoopNumbers(msgspec.Struct):
 
 
 class LoopWatch:
-    """Watches the loop that it is run on. `numbers` is what it has seen."""
+    """Watches the loop that it runs on. `numbers` has its counts."""
 
     def __init__(self, pause_ms: int) -> None:
         self._pause_s = pause_ms / 1000

@@ -14,13 +14,13 @@ KEY_SEPARATOR = "\x1f"
 
 
 class CommandActor(msgspec.Struct, frozen=True, kw_only=True):
-    """Who gave a command. Nouns add what they need to judge it."""
+    """Who gave a command. Nouns add what their rules need."""
 
     id: str
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """A wish to change something. `key` is the caller's own id for it: the same key returns the first answer."""
+    """A request to change something. `key` is the caller's own id for it: the same key returns the first answer."""
 
     by: CommandActor
     key: str | None = None
@@ -184,7 +184,7 @@ class Commit:
     changes: tuple[Change, ...]
     """By seq."""
     tables: frozenset[Table[Any]]
-    """The tables whose rows changed, so that who looks for others need not go through the changes."""
+    """The tables whose rows changed, so that subscribers of other tables need not read the changes."""
 
 
 class Done(msgspec.Struct, frozen=True):

@@ -35,5 +35,5 @@ def connect(url: str, *, autocommit: bool = True) -> Connection:
 
 
 def make_unreachable_error(error: Exception) -> Unavailable:
-    """What is said while the database does not answer."""
+    """The error while the database does not answer."""
     return Unavailable("storage_unreachable.database", 5, error=error)

@@ -34,7 +34,7 @@ class PostgresRowWriter(PostgresRows):
         self._remembered = {}
 
     def flush(self) -> None:
-        """Write what is not written yet."""
+        """Write pending rows."""
         gathered, self._unwritten = self._unwritten, {}
         for table, rows in gathered.items():
             self._write(table, rows)

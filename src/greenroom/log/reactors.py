@@ -23,7 +23,7 @@ def _all(records: list[Recorded]) -> list[Recorded]:
 
 @dataclass(frozen=True)
 class EventReactor:
-    """A name for the cursor, the kinds of events it wants, and what it does about one."""
+    """A name for the cursor, the kinds of events it reads, and its action for one."""
 
     name: str
     kinds: tuple[type, ...]
@@ -61,7 +61,7 @@ class ReactorInbox:
         self._wake.set()
 
     def take(self) -> list[Recorded] | None:
-        """What has come since the last time; None when the log has to be read for it."""
+        """The events since the last time; None when the log has to be read for them."""
         records, was_whole = self._records, self._is_whole
         self._records, self._is_whole, self._is_idle = [], True, False
         self._wake.clear()
@@ -112,7 +112,7 @@ async def run_reactor(log: Log, reactor: EventReactor, errors: "list[str] | None
 
 
 async def _catch_up(log: Log, reactor: EventReactor, seq: int, errors: list[str] | None) -> int:
-    """Read on from a cursor. What is committed meanwhile is in the inbox: it is not waited for here."""
+    """Read on from a cursor. Later commits are in the inbox: this does not wait for them."""
     while True:
         records = log.store.events(seq, _BATCH)
         for record in reactor.choose([record for record in records if type(record.event) in reactor.kinds]):

@@ -46,7 +46,7 @@ _REMAINS = frozenset({"lock", "greenroom.toml", _STAGED})
 """What may lie in a directory that counts as empty."""
 _NODE = "node"
 _REPLACED_FILES = (FILE, f"{FILE}-wal", f"{FILE}-shm", FILES, MARK, HUB_FILE, OPERATOR_TOKEN, MCP_TOKEN, _NODE)
-"""What is moved aside; whatever else somebody keeps in the directory stays, such as tokens of agents."""
+"""What is moved aside. Other files in the directory stay, such as tokens of agents."""
 
 
 def restore(
@@ -60,7 +60,7 @@ def restore(
     lock = acquire_directory(data)
     staged = data / _STAGED
     try:
-        _need_place(data, force)  # again, now that nobody else can come
+        _need_place(data, force)  # again, now that no hub can start
         shutil.rmtree(staged, ignore_errors=True)
         staged.mkdir(mode=0o700)
         with _open_backup(file) as source, convert_write_errors(data):

@@ -8,7 +8,7 @@ from greenroom.log.model import Commit, R, Table
 
 
 async def wait_for_row(log: Log, table: Table[R], key: str, is_over: Callable[[R], bool], timeout_s: float) -> R | None:
-    """The row once it is so; None when there is no such row, or when it is not so after the time."""
+    """The row once it meets the condition; None without such a row, or when the time is up."""
     changed = asyncio.Event()
 
     def on_commit(commit: Commit) -> None:

@@ -24,7 +24,7 @@ class PendingRow(msgspec.Struct, frozen=True):
 
 
 class TableBuffer:
-    """What the writer knows of one table: rows on their way, rows that were used of late, and its statements."""
+    """One table for the writer: pending rows, recently used rows, and its statements."""
 
     def __init__(self, table: Table[Any]) -> None:
         self.table = table
@@ -85,7 +85,7 @@ class SqliteRowWriter(SqliteRows):
         self._shelves = TableBuffers()
 
     def flush(self) -> None:
-        """Write what is not written yet."""
+        """Write pending rows."""
         for shelf in self._shelves.values():
             if shelf.unwritten:
                 self._write(shelf)
@@ -181,7 +181,7 @@ class SqliteRowWriter(SqliteRows):
             self.connection.executemany(shelf.put_sql, put)
 
     def _write_words(self, shelf: TableBuffer, put: list[tuple[Any, ...]]) -> None:
-        """Write rows that are searched, and see to the index: at once for what was there before, else now and then."""
+        """Write searchable rows, and update the index: at once for changed rows, else now and then."""
         words = SqliteTextIndex(self.connection, shelf.table)
         before = self.connection.execute(shelf.last_sql).get or 0
         self.connection.executemany(shelf.put_sql, put)

@@ -66,7 +66,7 @@ class SqliteTextIndex:
         self._put(f"INSERT OR REPLACE INTO {self._index}", found)
 
     def catch_up(self) -> None:
-        """Put into the index what is not in it."""
+        """Index the rows that are missing."""
         while rows := self._find_unindexed(_PIECE):
             self._put(f"INSERT INTO {self._index}", rows)
 
@@ -87,7 +87,7 @@ class SqliteTextIndex:
         self._connection.executemany(sql, [(key,) for key in keys])
 
     def search(self, words: str, where: dict[str, Any], limit: int) -> list[bytes]:
-        """Rows that hold all the words, best first; `where` names columns and what they must be."""
+        """Rows with all the words, best first; `where` names columns and their values."""
         query = build_match_query(words)
         if not query:
             return []

@@ -63,7 +63,7 @@ class SqliteTx(SqliteRowWriter, WriteBatch):
             super().index_words(words)
 
     def do_long_work(self) -> None:
-        """Do what was put off, after everything else and before the commit."""
+        """Do the deferred work, after everything else and before the commit."""
         if self.is_long:
             self.finish()
         self._drop_now()

@@ -114,7 +114,7 @@ class Store(Protocol):
         ...
 
     async def close(self) -> None:
-        """Finish what is under way and let go of the files."""
+        """Finish the work in progress and close the files."""
         ...
 
 

@@ -141,7 +141,7 @@ class PostgresStore:
         return result, self._tx.changes()
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        """Wait in a thread; who is cancelled meanwhile still sees it through, because nobody else could."""
+        """Wait in a thread. A cancelled caller still waits for the end, because nobody else could."""
         working = asyncio.get_running_loop().run_in_executor(self._threads, work)
         try:
             return await asyncio.shield(working)
@@ -272,7 +272,7 @@ class PostgresStore:
             raise
 
     async def close(self) -> None:
-        """Finish what is under way and let go of the connections."""
+        """Finish the work in progress and close the connections."""
         async with self._turn:
             self._threads.shutdown()
             self._readers.shutdown()

@@ -147,7 +147,7 @@ class SqliteStore:
             if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
                 raise Unavailable("storage_damaged", 60, error=error) from error
             raise
-        finally:  # who is cancelled while it commits has changed them all the same
+        finally:  # a caller that is cancelled during its commit has changed them all the same
             self.rows.forget(self._tx.touched)
         return result, self._tx.changes()
 
@@ -257,7 +257,7 @@ class SqliteStore:
         """There are none."""
 
     async def listen(self, hub: str) -> None:
-        """There is nobody to listen to."""
+        """Nobody else writes, so there is nothing to listen to."""
 
     def acquire_lead(self, part: str) -> AbstractAsyncContextManager[Callable[[], Coroutine[Any, Any, None]]]:
         return acquire_lead_alone()
@@ -270,7 +270,7 @@ class SqliteStore:
 
     async def close(self) -> None:
         if self._noted:
-            with contextlib.suppress(Unavailable):  # then reactors see once more what they have seen
+            with contextlib.suppress(Unavailable):  # then reactors see some events once more
                 await self.write(lambda _: None)
         self._committing.close()
         self._readers.shutdown(wait=True)

@@ -18,7 +18,7 @@ class _Subscription(NamedTuple):
 
 
 class Subscriptions:
-    """Found by what they watch, so that a commit costs nothing for those that watch something else."""
+    """Indexed by what they watch, so that a commit costs nothing for subscribers of other tables."""
 
     def __init__(self) -> None:
         self._number = 0

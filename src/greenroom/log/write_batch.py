@@ -38,7 +38,7 @@ class WriteBatch(ABC):
 
     @property
     def is_long(self) -> bool:
-        """Whether writing what was gathered takes so long that a thread should do it."""
+        """Whether writing the batch takes so long that a thread should do it."""
         return len(self._events) > _MANY
 
     @abstractmethod

@@ -69,7 +69,7 @@ class AgentProcess:
         self._branch = await asyncio.to_thread(find_branch, self.directory) if has_directory else ""
 
     def fits(self, definition: ProfileDefinition) -> bool:
-        """Whether it was started with what is wanted: a process keeps its sandbox, its model and the like."""
+        """Whether it was started with these options: a process keeps its sandbox, its model and the like."""
         return self._started_with == extract_start_options(definition)
 
     async def open(
@@ -79,7 +79,7 @@ class AgentProcess:
         given: LaunchContext,
         is_wanted: Callable[[], bool],
     ) -> RuntimeSession | None:
-        """Start it and open its session, or resume it; None if that is not wanted any more meanwhile."""
+        """Start it and open its session, or resume it; None if that has been cancelled meanwhile."""
         definition = launch.work.definition
         self._definition, self.credential = definition, launch.credential
         self._started_with = extract_start_options(definition)

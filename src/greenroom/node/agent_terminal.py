@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 class AgentTerminal:
-    """One agent's. Who comes and goes while a program is being started finds it as it was left last."""
+    """The terminal of one agent. Viewers that come while a program starts find it as it was before."""
 
     def __init__(self, agent_id: str, mark: str, show: Show, pace: TerminalPacer) -> None:
         self._agent_id = agent_id
@@ -61,7 +61,7 @@ class AgentTerminal:
             await self._update_terminal()
 
     async def watch(self, on: bool) -> None:
-        """Somebody looks, or nobody does any more."""
+        """Somebody watches, or nobody does any more."""
         self.is_watched = on
         await self._update_terminal()
 

@@ -30,7 +30,7 @@ _CLOSE_S = 15.0
 
 
 class HeldAgent:
-    """One agent: its session while it lives, the run it is at, and what is to be said to it next."""
+    """One agent: its session while it lives, its current run, and its next prompts."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class HeldAgent:
         self._gate = PermissionGate()
         self._changes = WorktreeChanges()
         self._place = Subject(tool="", agent_id=agent_id)
-        """What is the same for every call of the run that it is at."""
+        """What is the same for every call of the current run."""
         self._reading: asyncio.Task[None] | None = None
         self._turn = asyncio.Event()
         self._turn.set()
@@ -93,7 +93,7 @@ class HeldAgent:
         work, definition = launch.work, launch.work.definition
         async with self._busy:
             if self._is_ending or (self.session is not None and not self._process.fits(launch.work.definition)):
-                await self._end()  # the profile may want another sandbox now: a process keeps what it was started in
+                await self._end()  # the profile may need another sandbox now: a process keeps its own
             if is_cancelled():  # from here on `cancel` finds the run
                 if self.session is None:
                     await self.terminal.clear_session()
@@ -232,11 +232,11 @@ class HeldAgent:
         self.run_id = None
         self.idle_since = time.monotonic()
         if not self.keep:
-            self._is_ending = True  # whoever comes with another run meanwhile waits for the end
+            self._is_ending = True  # an order for another run waits for the end
             await self._close(session)
 
     async def steer(self, run_id: str, text: str) -> None:
-        """Say something to the agent at work: into the turn where its runtime can, else as the next prompt."""
+        """Send a message to the working agent: into the turn where its runtime supports it, else as the next prompt."""
         async with self._busy:
             if self.session is None or self.run_id != run_id:
                 return
@@ -317,7 +317,7 @@ class HeldAgent:
                     await self._turn.wait()
 
     async def finish(self, run_id: str, text: str) -> None:
-        """The agent has said through the hub that it is done, and what it has done."""
+        """The agent has reported through the hub that it is done, with a summary."""
         if self.run_id == run_id and isinstance(self.session, TerminalSession):
             self._hearing.note(run_id, reports.Said(text=text))
             await self.session.finish()

@@ -19,11 +19,11 @@ class HubAddress(NamedTuple):
 
 
 Address = Callable[[], HubAddress]
-"""Where to dial next."""
+"""The address to connect to next."""
 
 
 class HubRotation:
-    """Hubs that share a log, in turn: when one is gone the next is dialled."""
+    """Hubs that share a log, in turn: when one is gone, the node connects to the next."""
 
     def __init__(self, urls: Sequence[str], token_file: Path, pins: Sequence[str], insecure: Sequence[str]) -> None:
         self._urls = [url.rstrip("/") for url in urls]
@@ -67,7 +67,7 @@ class _PinnedContext(ssl.SSLContext):
 
 
 class _PinnedTls(ssl.SSLObject):
-    """Looks at the certificate before anything is said to whoever has shown it."""
+    """Verifies the certificate before anything is sent to the server that showed it."""
 
     def do_handshake(self) -> None:
         super().do_handshake()

@@ -84,7 +84,7 @@ class HubLink:
         return self._where if self.is_up else None
 
     async def hold(self) -> None:
-        """Dial, and serve the connection until it is lost, which is raised as an OSError or as NotWelcome."""
+        """Connect, and serve the connection until it is lost, which is raised as an OSError or as NotWelcome."""
         where = self._address()
         headers = {"Authorization": f"Bearer {where.token}"}
         target = where.url.replace("http", "ws", 1) + "/node"
@@ -173,11 +173,11 @@ class HubLink:
         return isinstance(frame, frames.TerminalInput) and self._is_older_than(self._lease_s)
 
     def _is_older_than(self, seconds: float) -> bool:
-        """Whether what is read now may have been sent so long ago."""
+        """Whether a frame read now may have been sent so long ago."""
         return steady_ms() - self._proven_ms > seconds * 1000
 
     async def redial(self) -> None:
-        """End the connection, for another greeting; what was under way comes again over the next."""
+        """End the connection, for another greeting; unacknowledged frames are sent again over the next."""
         if self._link is not None:
             await self._link.close()
 

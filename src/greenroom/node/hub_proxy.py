@@ -32,13 +32,13 @@ _UNAVAILABLE = b"HTTP/1.1 503 "
 _UNPROVEN = (b"", b"400", b"401", b"403", b"421", b"429", b"431")
 """Statuses with which the hub answers before it has looked at a credential, or because it does not take it."""
 _QUEUE = 1024
-"""Connections that the kernel keeps until they are served. In a short queue, who comes first is not served first."""
+"""Connections that the kernel queues. With a short queue, clients would not be served in order."""
 _LOOKS = 4
 """After so many rounds of the loop, what a new connection has sent by then has been read."""
 
 
 class RpcMethod(msgspec.Struct):
-    """As much of a message as is needed to see what it is."""
+    """How much of a message is needed to recognize it."""
 
     method: str = ""
 
@@ -52,7 +52,7 @@ class AgentRequest(msgspec.Struct, frozen=True):
 
     @property
     def method(self) -> str:
-        """What is called over MCP; empty if it is not seen."""
+        """The MCP tool or method of a request; empty if unknown."""
         try:
             return msgspec.json.decode(self.body, type=RpcMethod).method if self.body else ""
         except msgspec.DecodeError:
@@ -109,7 +109,7 @@ class HubProxy:
         self._callers.forget(task)
 
     async def _read_head(self, reader: asyncio.StreamReader) -> bytes:
-        """The head of a request. Who has sent none may have to go for others, but not before anybody has looked."""
+        """The head of a request. A connection without one may be closed for others, but not before it was read."""
         for _ in range(_LOOKS):
             await asyncio.sleep(0)
         self._callers.note_silent()

@@ -36,7 +36,7 @@ StartOptions = dict[str, Any]
 
 
 class Launch(NamedTuple):
-    """An order to put an agent to work, and what is with it."""
+    """An order to start an agent, and what comes with it."""
 
     run_id: str
     work: StartOrder
@@ -54,7 +54,7 @@ class LaunchContext(NamedTuple):
     bus_address: str
     """The current address of the hub, for people and for commands."""
     asks: Callable[[str], asyncio.Event]
-    """What is set once whoever has this credential has asked the hub for its tools."""
+    """An event that is set once the holder of this credential has asked the hub for its tools."""
 
 
 def make_session_options(folder: Path, agent_id: str, launch: Launch, given: LaunchContext) -> SessionOptions:
@@ -105,7 +105,7 @@ def fill_command(command: list[str], values: dict[str, str]) -> list[str]:
 
 
 def fill_argument(argument: str, values: dict[str, str], *, plain: bool = False) -> str:
-    """Put values into one argument. It stays one argument, and what is put in is not looked at again."""
+    """Insert values into one argument. It stays one argument, and inserted values are not parsed again."""
     pieces = _PLACEHOLDER.split(argument)
     filled = "".join(values.get(piece, piece) for piece in pieces)
     if filled[:1] in ("-", "@") and filled[:1] != argument[:1] and not plain:

@@ -71,7 +71,7 @@ class NodeOutbox:
         self.write()
 
     def write(self) -> None:
-        """Write the items that the disk has not taken yet; meanwhile no agent is read. To be done every second."""
+        """Write the items that the disk has not taken yet; until then no agent is read. To be called every second."""
         if self._unwritten and self._is_taken(*[("INSERT INTO items VALUES (?, ?)", one) for one in self._unwritten]):
             self._unwritten = []
         self._update_room()
@@ -126,7 +126,7 @@ class NodeOutbox:
         return [(number, data.decode()) for number, data in found]
 
     async def wait_for_room(self) -> None:
-        """Wait until the hub has taken enough. An agent that says more than that is not read meanwhile."""
+        """Wait until the hub has received enough. An agent that writes more than that is not read meanwhile."""
         await self._room.wait()
 
     def _update_room(self) -> None:

@@ -48,7 +48,7 @@ class OutputBuffer:
     def note(
         self, run_id: str | None, heard: Report | Said | TurnEnded, outcome: type[TurnOutcome] = TurnReport
     ) -> None:
-        """Hand on what is heard. `outcome` says what the end of a turn is for its run."""
+        """Forward the facts of a session. `outcome` maps the end of a turn to the end of its run."""
         if run_id != self._run_id:
             self._forget(run_id)
         if isinstance(heard, Said):

@@ -24,7 +24,7 @@ class SeenCall(NamedTuple):
 
 
 class PendingCall(NamedTuple):
-    """A call that waits, and what was seen of it when it was asked about."""
+    """A call that waits, and its state when it was asked about."""
 
     subject: Subject
     directory: Path
@@ -60,7 +60,7 @@ class PermissionGate:
         self._waiting.pop(permission, None)
 
     def get_refusal(self, order: DecideOrder) -> str | None:
-        """Why an approved call may not run after all: it, or what it names, is not what was approved."""
+        """Why an approved call may not run: it, or a file that it names, is not what was approved."""
         waiting = self._waiting.pop(order.native, None)
         if order.decision != "allow" or (waiting is None and not order.digest):
             return None  # a no needs no look, and a question has nothing that runs

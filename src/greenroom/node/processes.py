@@ -28,7 +28,7 @@ _being_born = 0
 
 
 def reap() -> None:
-    """Collect what has ended and nobody waits for; to be done every second or so."""
+    """Reap ended processes that nobody waits for; to be called every second or so."""
     if not _being_born:
         reap_adopted(_ours)
 
@@ -130,7 +130,7 @@ class ChildTerminal:
                 data = data[os.write(self._master, data) :]
             except BlockingIOError:
                 await self._wait_until_writable()
-            except OSError:  # nobody is at the other end any more
+            except OSError:  # the other end is closed
                 return
 
     async def _wait_until_writable(self) -> None:

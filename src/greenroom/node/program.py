@@ -254,7 +254,7 @@ class NodeProgram:
         await agent.start(launch, driver, given, lambda: self._outbox.is_cancelled(order.run))
 
     def _tell(self, run_id: str, report: reports.Report) -> None:
-        """Keep what was heard until the hub has it."""
+        """Keep an item until the hub has received it."""
         self._outbox.add(run_id, time.time_ns() // 1_000_000, redact_tokens(report))
         self._link.wake()
 
@@ -265,7 +265,7 @@ class NodeProgram:
         return self._link.show(frames.Live(agent=agent_id, kind=kind, data=data))
 
     def _watch(self, agent_id: str, *, on: bool) -> None:
-        """Somebody looks at an agent, or nobody does any more."""
+        """Somebody watches an agent, or nobody does any more."""
         (self._watched.add if on else self._watched.discard)(agent_id)
         agent = self._agents.get(agent_id)
         if agent is not None:
@@ -274,7 +274,7 @@ class NodeProgram:
             self._show(agent_id, "absent", None)
 
     async def _tick(self) -> None:
-        """Every second: collect what has ended, write what is not written, end who idles, forget who is gone."""
+        """Every second: reap processes, write pending items, end idle agents, forget those that are gone."""
         forgotten, finding = -_FORGET_S, None
         while True:
             reap()

@@ -55,7 +55,7 @@ def _find_places(commands: tuple[SimpleCommand, ...], start: Path) -> list[Path]
 
 
 def _find_run_words(parsed: ParsedShell) -> list[str]:
-    """The words of a line that may name what is run: its programs; with an interpreter among them, all its words."""
+    """The words of a line that may name a program file: its programs; with an interpreter among them, all its words."""
     commands = parsed.commands
     programs = [one.words[0] for one in commands if one.words[0]]
     if not any(_is_interpreter(one.program) for one in commands):
@@ -70,7 +70,7 @@ def _is_interpreter(program: str) -> bool:
 
 
 def _find_file_names(word: str) -> list[str]:
-    """What of a word may be a file's name: all of it, or what is glued to an option."""
+    """The part of a word that may be a file's name: all of it, or what is joined to an option."""
     if not word.startswith("-"):
         return [word]
     return [word.partition("=")[2]] if "=" in word else [word[2:]] if len(word) > 2 else []

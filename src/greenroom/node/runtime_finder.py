@@ -29,7 +29,7 @@ class RuntimeFinder:
         return self._again_at is not None and now > self._again_at
 
     async def find_more(self, now: float) -> bool:
-        """Look for what was not found yet: whether there is more now."""
+        """Look again for runtimes that were missing; returns whether one was found."""
         seen, before = _read_path_times(), len(self.found)
         self._again_at = now + _AGAIN_S if seen != self._seen else None
         self._seen = seen

@@ -83,7 +83,7 @@ class Sandbox:
 
 
 class _Mounts:
-    """What is mounted where in a sandbox. Of several mounts above a file the nearest decides what the agent sees."""
+    """The mounts of a sandbox. Of several mounts above a file the nearest decides what the agent sees."""
 
     def __init__(self) -> None:
         self._words: dict[Path, tuple[str, ...]] = {
@@ -104,7 +104,7 @@ class _Mounts:
             self._writable.add(path)
 
     def show_installed(self, program: str, path: str) -> list[Path]:
-        """Show what Greenroom and a program need to start, without what is hidden inside of it."""
+        """Show what Greenroom and a program need to start, except hidden folders inside of it."""
         own = find_own_prefixes(self._is_writable)
         programs = find_program_prefixes(Path(program), path, self._is_writable)
         shown = [found for places in (*own.places, *programs.places) if (found := self._show_one_of(places))]
@@ -135,7 +135,7 @@ class _Mounts:
         return self._nearest(path) in self._writable
 
     def words(self) -> list[str]:
-        """The options for bubblewrap, which mounts in their order: what is inside of something else comes after it."""
+        """The options for bubblewrap, which mounts in their order: inner paths come after outer ones."""
         ordered = sorted(self._words.items(), key=lambda mount: len(mount[0].parts))
         return [word for _, words in ordered for word in words]
 

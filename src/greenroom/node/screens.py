@@ -124,7 +124,7 @@ class ScreenModel(pyte.Screen):
         self.cursor.x, self.cursor.y = x, y
 
     def resize(self, lines: int | None = None, columns: int | None = None) -> None:
-        """Keep the line with the cursor: what is above it goes only when there is no room."""
+        """Keep the line with the cursor: lines above it go only when there is no room."""
         rows, width = lines or self.lines, columns or self.columns
         if surplus := max(0, self.cursor.y - rows + 1):
             y, self.cursor.y = self.cursor.y, 0
@@ -150,7 +150,7 @@ class ScreenModel(pyte.Screen):
         del self.savepoints[:-_SAVEPOINTS]
 
     def select_graphic_rendition(self, *attrs: int, **named: Any) -> None:
-        if not named:  # with a private mark it is no matter of colours
+        if not named:  # with a private mark it is not about colours
             super().select_graphic_rendition(*attrs)
 
     def report_device_attributes(self, mode: int = 0, **named: Any) -> None:
@@ -177,7 +177,7 @@ class XtermStream(pyte.Stream):
 
 
 class Screen:
-    """The screen of one terminal: fed with its bytes, drawn for viewers as a whole or by what has changed."""
+    """The screen of one terminal: fed with its bytes, drawn for viewers as a whole or by its changes."""
 
     def __init__(self, rows: int, columns: int, answer: Callable[[bytes], None]) -> None:
         self._model = ScreenModel(columns, rows, answer)
@@ -234,7 +234,7 @@ class Screen:
         return {**drawn, "above": self.scrollback.lines()[-_ABOVE:]} if whole else drawn
 
     def state(self) -> dict[str, Any]:
-        """The cursor (row, column, whether it is shown), which kinds of keys the program wants, what was dropped."""
+        """The cursor (row, column, whether it is shown), the kinds of keys the program wants, and what was dropped."""
         cursor = self._model.cursor
         return {
             "cursor": [cursor.y, min(cursor.x, self._model.columns - 1), int(not cursor.hidden)],

@@ -59,7 +59,7 @@ class ShownTerminal:
         return self._is_over
 
     def watch(self, on: bool) -> None:
-        """Somebody looks: show the whole screen, then what changes; or nobody does any more."""
+        """Somebody watches: show the whole screen, then its changes; or nobody does any more."""
         self.is_watched = on
         self._is_whole_due = on
         self._something.set()
@@ -102,7 +102,7 @@ class ShownTerminal:
         self._something.set()
 
     async def _work(self) -> None:
-        """Until the program has ended and nobody looks."""
+        """Run until the program has ended and nobody watches."""
         while self.is_watched or self._backlog or not self._is_over:
             await self._something.wait()
             self._something.clear()
@@ -123,7 +123,7 @@ class ShownTerminal:
             self.screen.feed(piece)
 
     def _show_soon(self) -> bool:
-        """Show what has changed, unless it was shown a moment ago; False when it could not be sent."""
+        """Show the changes, unless some were shown a moment ago; False when they could not be sent."""
         if not self.is_watched or time.monotonic() < self._shown_at + _FRAME_S:
             return True
         state = self.screen.state()

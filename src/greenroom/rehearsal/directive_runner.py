@@ -72,7 +72,7 @@ class DirectiveRunner:
         self.turn.said.append(text)
 
     def reply(self) -> None:
-        """Post what was said in the thread that the agent is called into; then say it, for it is the turn's answer."""
+        """Post the text in the thread that the agent is invited into; then say it, for it is the turn's answer."""
         if self.replies_in is not None and self.turn.said:
             self._post(self.replies_in, "\n".join(self.turn.said))
             self._send_text("agent_message_chunk", "\n".join(self.turn.said))

@@ -57,7 +57,7 @@ class HubMcpClient:
         return self._tools
 
     def call(self, name: str, arguments: Json) -> Any:
-        """Call a tool. What it gives back as JSON, else as text; raises Failed when it is refused."""
+        """Call a tool. Returns its JSON, or else its text; raises Failed when it is refused."""
         return _need_success(self._call_tool(name, arguments))
 
     def _call_tool(self, name: str, arguments: Json) -> Any:

@@ -33,7 +33,7 @@ _SHOWN = ("SAY", "SHELL", "WRITE", "ASK", "SLEEP")
 
 
 def build_introduction(prompt: str, directives: tuple[str, ...], *, in_thread: bool) -> str:
-    """The introduction, in Chinese to who writes Chinese."""
+    """The introduction, in Chinese if the prompt is Chinese."""
     language = "zh" if _WIDE.search(prompt) else "en"
     more = ", ".join(f"`{one}`" for one in directives if one not in _SHOWN)
     return (_CHINESE if language == "zh" else _ENGLISH).format(how=_HOW[language, in_thread], more=more)

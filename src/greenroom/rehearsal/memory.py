@@ -47,7 +47,7 @@ class RehearsalTurn:
         del self.said[said:], self.results[results:]
 
     def take_progress(self) -> Json:
-        """What is new since the last call of this method."""
+        """The new text since the last call of this method."""
         said, results = self._written
         self._written = len(self.said), len(self.results)
         return {
@@ -70,7 +70,7 @@ class RehearsalTurn:
 
 
 class SessionMemory:
-    """One session. What has an effect beyond the process is on disk as done before the next line begins."""
+    """One session. Effects beyond the process are recorded on disk before the next line begins."""
 
     def __init__(self, session: str) -> None:
         self._path = _get_state_folder() / f"{session}.jsonl"

@@ -14,7 +14,7 @@ DIRECTIVES = (
 _OPS = "|".join(DIRECTIVES)
 _LINE = re.compile(rf"\s*({_OPS})\b[ \t]*(.*)")
 _ADDRESSED = re.compile(rf"\s*@\w[\w.-]*(?: [\w.-]+)??[,:]?\s+({_OPS})\b[ \t]*(.*)")
-"""A directive behind the name of who is to carry it out, as one writes in a thread."""
+"""A directive after the name of its agent, as people write in a thread."""
 _CALLED = re.compile(r"^You [^\n]*\(thread_id (\w+)\) of the Greenroom hub\.", re.MULTILINE)
 _CONTINUES = re.compile(r"Go on\b|You may not do this: ")
 """The hub's prompts to continue, which are neither a script nor a question."""

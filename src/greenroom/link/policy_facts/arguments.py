@@ -93,7 +93,7 @@ def _find_diffed(text: str) -> Iterator[str]:
 
 
 def find_command(tool: str, kind: str, arguments: Any) -> tuple[str, str]:
-    """The shell text of a call, and what is doubtful about it."""
+    """The shell text of a call, and the doubts about it."""
     if not isinstance(arguments, dict):
         return ("", "the command is not told") if kind == "execute" else ("", "")
     told = [text for name in known_tools.COMMAND_ARGUMENTS if (text := _join_command(arguments.get(name)))]
@@ -150,7 +150,7 @@ def find_secret_pattern(tool: str, kind: str, values: list[tuple[str, str]]) -> 
 
 
 def _is_for_secrets(pattern: str) -> bool:
-    """Whether a pattern is made for files that hold secrets, or may be because nobody writes such a long one."""
+    """Whether a pattern matches files with secrets on purpose, or is too long to be written by a person."""
     return len(pattern) > LONGEST_PATH or any(map(_is_secret_glob, _GLOB_PARTS.split(pattern)))
 
 

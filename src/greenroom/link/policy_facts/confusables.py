@@ -6,7 +6,7 @@ BLANK = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"
 )
-"""What shows nothing, or turns round what is beside it."""
+"""Characters that show nothing, or reverse the text beside them."""
 _ALIKE = "\u0370-\u058f\u13a0-\u13ff\u1f00-\u1fff\u2c60-\u2c7f\ua640-\ua69f\uff01-\uff5e\U0001d400-\U0001d7ff"
 ALIKE = re.compile(f"[{_ALIKE}]")
 """Letters of other alphabets (Greek, Cyrillic, Armenian, Cherokee, wide and mathematical ones) that look like Latin."""

@@ -12,7 +12,7 @@ _VARIABLES = re.compile(
     r"PATH|ENV|BASH_\w+|PS[0-4]|PROMPT_COMMAND|IFS|SHELL|SHELLOPTS|BASHOPTS|CDPATH|HOME|XDG_\w+|(?:LD|DYLD|GIT|SSH)_\w+"
     r"|\w*(?:PAGER|EDITOR|BROWSER|OPTIONS|OPTS?|FLAGS|_RSH|COMMAND|CONFIG|CONFIG_\w+|ASKPASS|SHELL|PRELOAD|WRAPPER)"
     r"|VISUAL|LESS\w*|PYTHON\w+|PERL\w+|RUBY\w+|NODE_\w+|LUA_\w+|JAVA_\w+|CLASSPATH|ZDOTDIR|TERMINFO|(?:CC|CXX|LD|AR)"
-    # Numbers: the shell evaluates what is put into them.
+    # Numbers: the shell evaluates values that are assigned to them.
     r"|S?RANDOM|SECONDS|OPTIND|LINENO|EPOCH\w+|HIST\w+|BASHPID|GROUPS|E?UID|PPID|TMOUT|COLUMNS|LINES|FUNCNEST"
 )
 _ASSIGNMENT = re.compile(r"(\w+)(?:\[.*\])?\+?=", re.DOTALL)

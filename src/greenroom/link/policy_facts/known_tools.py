@@ -59,7 +59,7 @@ HUB_OWN = re.compile(
 
 
 def describe_danger(words: tuple[str | None, ...], program: str) -> str:
-    """What is worth a warning about a command; empty for nothing."""
+    """A warning about a command; empty for none."""
     if program in _DANGEROUS:
         return f"`{program}` can do lasting harm"
     if program in _NETWORK:

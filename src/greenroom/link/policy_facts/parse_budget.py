@@ -15,7 +15,7 @@ _MOST_READ = 8
 _SIGN = re.compile(r"[^\w\s./'\"=,:+%-]")
 _MOST_SIGNS = 600
 _MOST_TOKENS = 2500
-"""Words and signs. After what is no shell each of them takes longer than the one before it."""
+"""Words and signs. In text that is no shell, each takes longer than the one before it."""
 _NESTING = re.compile(r"<<|\(\(|\[\[|\$\{|\b(?:case|function|for|select|while|until|if)\b")
 _MOST_NESTING = 30
 """What may hold much more text than a command."""

@@ -186,7 +186,7 @@ class _TreeWalker:
             self._note_command(SimpleCommand(words))
 
     def _visit_declaration(self, node: Node) -> None:
-        """`export`, `declare` and the like: some of their options make the shell evaluate what is assigned."""
+        """`export`, `declare` and the like: with some of their options the shell evaluates assigned values."""
         told = [child for child in node.children[1:] if child.type not in ("variable_assignment", "variable_name")]
         values = [get_value(child) for child in told]
         if any(word is None or word[:1] in "-+" or holds_code(word) for word in values):
@@ -230,7 +230,7 @@ class _TreeWalker:
             self._visit_wrapped(program, words)
 
     def _keep_command(self, simple: SimpleCommand) -> bool:
-        """Whether there is room for another command; what is beyond it is not looked at."""
+        """Whether there is room for another command; further ones are not read."""
         self._words += len(simple.words)
         if len(self.commands) >= _MOST_COMMANDS or self._words > _MOST_WORDS:
             self._note_doubt(f"it holds more than {_MOST_COMMANDS} commands or {_MOST_WORDS} words")
@@ -245,7 +245,7 @@ class _TreeWalker:
         self.unseen = self.unseen or why
 
     def _read_inner_shell(self, words: tuple[Word, ...]) -> None:
-        """A shell in the shell: what it runs is read too, unless it takes it from elsewhere."""
+        """A shell in the shell: its commands are read too, unless they come from elsewhere."""
         takes_text = takes_input = False
         place = 1
         while place < len(words) and (word := words[place]) is not None and word[:1] in ("-", "+") and word != "-":

@@ -189,5 +189,5 @@ def _find_anywhere(words: Words) -> InnerCommand:
 
 
 def _get_glued_value(option: str) -> str:
-    """What is glued to an option."""
+    """The part that is joined to an option."""
     return option.partition("=")[2] if option.startswith("--") else option[2:]

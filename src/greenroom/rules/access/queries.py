@@ -14,7 +14,7 @@ _NAME = re.compile(r"[\w-]{1,64}")
 
 
 def get_principal(rows: Rows, token: str, now: int) -> Principal | None:
-    """The principal whose valid token this is. A browser's login is no token: it is good as a cookie only."""
+    """The principal whose valid token this is. A browser's login is no token: it is valid as a cookie only."""
     credential = _get_credential(rows, token, now)
     return None if credential is None or credential.browser else build_principal(credential)
 

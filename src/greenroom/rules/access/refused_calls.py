@@ -10,10 +10,10 @@ from greenroom.rules.access.queries import need_right
 
 
 class RefusedCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Who was refused what, and why; `times` more than once where a flood was summed up."""
+    """A refused call: principal, call and reason; `times` is above one for the total of a flood."""
 
     by: str = ""
-    """The principal; empty when the call proved nobody."""
+    """The principal; empty when the call authenticated nobody."""
     peer: str = ""
     action: str = ""
     code: str
@@ -23,7 +23,7 @@ class RefusedCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class NoteRefusals(Command, frozen=True, kw_only=True):
-    """Write down what was refused."""
+    """Record a refused call."""
 
     refused: list[RefusedCall]
 

@@ -123,7 +123,7 @@ def resume_agent(rows: Rows, command: ResumeAgent, context: Context) -> list[Eve
 
 
 def _build_return_events(rows: Rows, agent: Agent) -> list[Event]:
-    """Back under its own name; or under one like it, if another has taken that meanwhile."""
+    """Resume an agent under its own name, or under a similar one if another has taken that meanwhile."""
     name = find_free_name(rows, agent.name, agent.id)
     shown = find_free_name(rows, agent.display_name, agent.id) if agent.display_name else None
     back = AgentResumed(agent_id=agent.id)

@@ -56,7 +56,7 @@ _RESERVED = frozenset(
 
 
 def need_name(text: str, what: str, limit: int = 64) -> str:
-    """The name without spaces around it, or a refusal that says what is wrong with it."""
+    """The name without spaces around it, or a refusal with the reason."""
     name = text.strip()
     if not name or len(name) > limit:
         raise Refused("bad_name.length", field=what, limit=limit)

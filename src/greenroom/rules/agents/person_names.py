@@ -10,7 +10,7 @@ from greenroom.rules.agents.names import compute_skeleton, need_name
 
 
 class NamePerson(Command, frozen=True, kw_only=True):
-    """Give the person who calls the name that others see."""
+    """Set the name of the calling person that others see."""
 
     name: str
 
@@ -30,6 +30,6 @@ def name_person(rows: Rows, command: NamePerson, context: Context) -> list[Event
 
 
 def find_person_looks(rows: Rows, but: str | None = None) -> set[str]:
-    """What the names of people who can log in look like."""
+    """Normalized names of people who can log in, to find similar ones."""
     known = rows.find(CREDENTIALS, {"kind": "operator", "revoked_at": None})
     return {compute_skeleton(one.person) for one in known if one.person and one.person_id != but}

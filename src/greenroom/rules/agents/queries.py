@@ -22,12 +22,12 @@ def get_known_name(rows: Rows, principal_id: str) -> str:
 
 
 def may_act_for(by: Principal, agent: Agent) -> bool:
-    """An agent is spoken for by its own credential or by the one that enrolled it, and by nobody else."""
+    """Only an agent's own credential, and the one that enrolled it, can act for it."""
     return by.agent_id == agent.id or (by.credential is not None and by.credential == agent.enrolled_by)
 
 
 def need_own_agent(rows: Rows, by: Principal, agent_id: str | None) -> Agent:
-    """The agent that the principal speaks for; what is not its own looks like what is not there."""
+    """The agent that the principal acts for; other agents look like agents that do not exist."""
     wanted = agent_id or by.agent_id
     if wanted is None:
         raise Refused("agent_required")

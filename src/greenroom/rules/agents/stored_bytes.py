@@ -31,14 +31,14 @@ class StoredBytes(Row, frozen=True, kw_only=True):
     level: int = 0
     """The same in steps of 64 MiB, by which the largest are found: an index on each byte would cost more."""
     payer: str = ""
-    """For whom its bytes count, if that is somebody else."""
+    """Whose total its bytes count for, if it is another's."""
 
 
 STORED_BYTES = Table("stored_bytes", StoredBytes, ("id",), (("level",),))
 
 
 def get_stored_bytes(rows: Rows, holder: str) -> int:
-    """What somebody has stored in all, but for an agent's run that is not over."""
+    """What somebody has stored in total, without an agent's run that is not over."""
     return _find_account(rows, holder).bytes
 
 

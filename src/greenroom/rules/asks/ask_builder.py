@@ -18,13 +18,13 @@ NOT_TAKEN = "it was approved, but nobody took the approval in time"
 
 
 def build_lapse_events(rows: Rows, wish: str, now: int) -> list[Event]:
-    """That an earlier yes to the same wish was not taken in time, when it is asked again before a timer has seen it."""
+    """That an earlier approval of the same call lapsed, when the call is asked again before a timer has noticed."""
     ask = get_by_wish(rows, wish)
     return [AnswerLapsed(ask_id=ask.id, reason=NOT_TAKEN)] if ask is not None and is_lapsed(ask, now) else []
 
 
 def _mask_call(title: str, subject: Subject, fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """What is written down and shown of a call: without its secrets, which the digest covers and the asker has."""
+    """The stored and shown form of a call: without its secrets, which the digest covers and the asker has."""
     arguments = mask_secrets(subject.arguments)
     if arguments == subject.arguments:
         return title, fields

@@ -13,7 +13,7 @@ _MOST = 20
 
 
 class WaitingAsker(msgspec.Struct, frozen=True, kw_only=True):
-    """One who waits for a person."""
+    """An agent that waits for a person."""
 
     agent_id: str | None
     name: str

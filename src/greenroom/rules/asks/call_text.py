@@ -32,7 +32,7 @@ def _escape(one: str) -> str:
 
 
 def build_call_title(tool: str, arguments: Any) -> str:
-    """One line for lists: the tool and what it is about, from the call itself and never from the agent's words."""
+    """One line for lists: the tool and its object, from the call itself and never from the agent's words."""
     about = ""
     if isinstance(arguments, dict):
         named = [arguments[key] for key in _NAMED if key in arguments]

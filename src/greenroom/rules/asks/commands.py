@@ -22,7 +22,7 @@ class RaiseAsk(Command, frozen=True, kw_only=True):
     title: str
     text: str = ""
     asker: Asker | None = None
-    """Who waits, where the hub asks for somebody; None is who gives the command."""
+    """The asker, if the hub asks for somebody; None is the principal of the command."""
     wish: str | None = None
     again_ms: int | None = None
     thread_id: str | None = None
@@ -45,7 +45,7 @@ class RaiseAsk(Command, frozen=True, kw_only=True):
 
 
 class AnswerAsk(Command, frozen=True, kw_only=True):
-    """Answer an ask. The first answer wins, and only if `digest` is what is asked; a yes to a call needs it."""
+    """Answer an ask. The first answer wins, and only if `digest` matches; approving a call needs it."""
 
     ask_id: str
     verdict: AnswerVerdict
@@ -61,7 +61,7 @@ class AnswerAsk(Command, frozen=True, kw_only=True):
     way: Literal["alone", "batch", "ticket"] = "alone"
     """Looked at by itself, together with others, or from a notification: high risk is approved alone only."""
     name: str = ""
-    """How who answers calls themselves, to be shown beside what the credential proves."""
+    """The name that the person gives, to be shown beside what the credential proves."""
     device: str = ""
     """The connection that the answer came by, where a person has several."""
 
@@ -81,7 +81,7 @@ class DelegateAsk(Command, frozen=True, kw_only=True):
 
 
 class WithdrawAsk(Command, frozen=True, kw_only=True):
-    """Take an ask back: nobody waits for its answer any more."""
+    """Withdraw an ask: nobody waits for its answer any more."""
 
     ask_id: str
     reason: str = ""

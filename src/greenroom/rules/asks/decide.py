@@ -56,7 +56,7 @@ def raise_ask(rows: Rows, command: RaiseAsk, context: Context) -> list[Event]:
 
 
 def _build_asker(rows: Rows, by: Principal, command: RaiseAsk) -> Asker:
-    """Who waits: for whom the hub asks, or who gives the command, with the run that it is at."""
+    """The asker: the one for whom the hub asks, or the principal of the command, with its run."""
     if command.asker is not None and by.operates:
         return command.asker
     agent = rows.get(AGENTS, by.agent_id) if by.agent_id else None
@@ -68,7 +68,7 @@ def _build_asker(rows: Rows, by: Principal, command: RaiseAsk) -> Asker:
 
 
 def _is_done_with(known: Ask, again_ms: int | None, now: int) -> bool:
-    """Whether the same wish is a new one: the answer to the earlier one has been had for a while."""
+    """Whether the same request is a new ask, because the earlier answer was delivered a while ago."""
     if known.lapsed_at:
         return True
     if again_ms is None or known.state == "open":
@@ -100,7 +100,7 @@ def _need_well_formed(by: Principal, command: RaiseAsk) -> None:
 
 
 def _need_few(rows: Rows, by: Principal, asker: Asker, context: Context) -> None:
-    """One asker does not bury the others: what it has open is limited."""
+    """Limit the open asks of one asker, so that it does not bury the others."""
     most = context.settings.max_open_asks
     if asker.agent_id is not None:
         waiting = rows.count(ASKS, {"agent_id": asker.agent_id, "state": "open"})

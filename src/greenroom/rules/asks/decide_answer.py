@@ -67,7 +67,7 @@ def _compute_lapse_time(ask: Ask, command: AnswerAsk, context: Context) -> int:
 
 
 def _need_shown(ask: Ask, command: AnswerAsk) -> None:
-    """A yes to a call says what was looked at; and high risk is looked at alone."""
+    """An approval of a call says what was shown; and high risk is approved alone."""
     if command.digest is not None and command.digest != ask.digest:
         raise Refused("changed", "conflict")
     if command.verdict != "approve":

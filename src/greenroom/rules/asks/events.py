@@ -60,14 +60,14 @@ class AskAnswered(Event, frozen=True, kw_only=True):
     seat: str = ""
     """Whose vote it is, where only some are asked."""
     lapses_at: int = 0
-    """Of a yes to a call: until when it has to be taken."""
+    """Of an approved call: until when it must be picked up."""
 
     def count_file_bytes(self) -> int:
         return sum(content.size for content in self.contents if content.file)
 
 
 class AskApproved(Event, frozen=True, kw_only=True):
-    """One of several people has said yes; the others are still to be heard."""
+    """One of several people has approved; others have not answered yet."""
 
     privileged: ClassVar[bool] = True
     side: ClassVar[str] = "approvals"
@@ -103,7 +103,7 @@ AskVote = AskApproved | AskOpposed | PollVoted
 
 
 class AskExpired(Event, frozen=True, kw_only=True):
-    """Nobody answered in time. That refuses, and is nobody's no."""
+    """Nobody answered in time. That refuses, but is nobody's denial."""
 
     privileged: ClassVar[bool] = True
     refusal: ClassVar[bool] = True
@@ -155,7 +155,7 @@ class AnswerMissed(Event, frozen=True, kw_only=True):
 
 
 class AnswerLapsed(Event, frozen=True, kw_only=True):
-    """What came of an ask is good for nobody any more: who still wants it asks again."""
+    """The answer of an ask has become void: an asker that still needs one asks again."""
 
     privileged: ClassVar[bool] = True
     ask_id: str

@@ -17,7 +17,7 @@ _SECRET = re.compile(r"pass(word|wd|phrase)|secret|api[_ -]?key|(^|[_ -])token$"
 
 
 def need_schema(schema: dict[str, Any]) -> None:
-    """Refuse a form that is no schema, reaches outside of itself, or asks for a secret."""
+    """Refuse a form that is no schema, has external references, or asks for a secret."""
     if len(encode_canonical(schema)) > _SCHEMA_BYTES:
         raise Refused("bad_form.too_large", limit=_SCHEMA_BYTES)
     try:

@@ -17,7 +17,7 @@ ContentType = Literal["text", "image", "audio", "resource"]
 
 
 class Asker(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Who waits, and by what the waiting side finds its ask again."""
+    """The asker, and how the waiting side finds its ask again."""
 
     by: str
     """The id of the principal that raised it."""
@@ -30,7 +30,7 @@ class Asker(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     workflow_run_id: str | None = None
     step: str | None = None
     key: str | None = None
-    """The caller's own id for what it asks, if it gave one."""
+    """The caller's own id for the request, if it gave one."""
 
 
 class AskOption(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -52,7 +52,7 @@ class AskQuestion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A piece of an ask or of an answer. What is not text is kept as a file, named by its SHA-256."""
+    """A part of an ask or of an answer. Everything but text is stored as a file, named by its SHA-256."""
 
     type: ContentType
     text: str = ""
@@ -64,7 +64,7 @@ class Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One yes where several are needed, one no where others can outvote it, or one choice in a poll."""
+    """One approval where several are needed, one denial where others can outvote it, or one choice in a poll."""
 
     by: str
     name: str
@@ -73,11 +73,11 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The one of `asked_of` whose vote it is."""
     person_id: str | None = None
     option: str = ""
-    """What was chosen in a poll."""
+    """The choice in a poll."""
 
 
 class AskAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was answered, by whom."""
+    """The answer, and who gave it."""
 
     verdict: AnswerVerdict
     by: str
@@ -85,7 +85,7 @@ class AskAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     at: int
     text: str = ""
     options: list[list[str]] = []
-    """What was chosen, for each question."""
+    """The chosen options, for each question."""
     arguments: Any = None
     """The arguments as they were changed; None leaves them as they were asked."""
     digest: str = ""
@@ -96,7 +96,7 @@ class AskAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     rule: str = ""
     """What answered when it was no person: the rule, with the words it gives for it."""
     lapses_at: int = 0
-    """Of a yes to a call: from when on it is good for nothing unless it was taken before."""
+    """Of an approved call: when the approval lapses unless it is picked up before."""
 
 
 class Ask(Row, frozen=True, kw_only=True):
@@ -107,7 +107,7 @@ class Ask(Row, frozen=True, kw_only=True):
     state: AskState
     asker: Asker
     key: str
-    """What the same asker's same wish has in common, so that asking again finds it."""
+    """What equal requests of one asker have in common, so that asking again finds the ask."""
     title: str
     asked_at: int
     agent_id: str | None = None
@@ -153,7 +153,7 @@ class Ask(Row, frozen=True, kw_only=True):
     taken_at: int = 0
     """When the waiting side was handed the answer."""
     lapsed_at: int = 0
-    """When the answer, which nobody had taken, was ended."""
+    """When an answer that nobody picked up became void."""
     seq: int = 0
     """The place in the log of what last changed it: lists are paged by it."""
 

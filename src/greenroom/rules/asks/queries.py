@@ -14,11 +14,11 @@ from greenroom.settings import Settings
 _CHUNK = 500
 _LOOKED_AT = 20_000
 _UNTAKEN_MS = 60_000
-"""How long a yes can be taken that was given before such answers said it themselves."""
+"""How long an approval can be picked up, for old ones that do not say so themselves."""
 
 
 def may_see_ask(rows: Rows, by: Principal, ask: Ask) -> bool:
-    """An operator sees all, a room's people what is asked of their room, an agent what it asks itself."""
+    """An operator sees all asks, people of a room those of their room, an agent its own."""
     if by.operates:
         return True
     if by.room is not None:
@@ -108,26 +108,26 @@ def find_open_of_run(rows: Rows, run_id: str) -> list[Ask]:
 
 
 def get_by_wish(rows: Rows, wish: str) -> Ask | None:
-    """The newest ask of a wish."""
+    """The newest ask of a request."""
     found = rows.find(ASKS, {"key": wish}, order="_key", desc=True, limit=1)
     return found[0] if found else None
 
 
 def is_untaken_yes(ask: Ask) -> bool:
-    """Whether it is a yes to a call that nobody has run yet. Of calls in runtimes the node takes it, with an order."""
+    """Whether it approves a call that has not run yet. For calls in runtimes the node picks it up, with an order."""
     is_yes = ASK_KINDS[ask.kind].is_call and ask.answer is not None and ask.answer.verdict == "approve"
     return is_yes and ask.asker.native is None and not ask.taken_at and not ask.lapsed_at
 
 
 def is_lapsed(ask: Ask, now: int) -> bool:
-    """Whether a yes to a call has not been taken in time, even if the timer has not come to it yet."""
+    """Whether an approved call was not picked up in time, even if the timer has not noticed yet."""
     if not is_untaken_yes(ask) or ask.answer is None:
         return False
     return now >= (ask.answer.lapses_at or ask.answer.at + _UNTAKEN_MS)
 
 
 def get_waiting_ask(rows: Rows, wish: str, now: int) -> Ask | None:
-    """The ask of a wish that is open, or whose answer still waits to be taken."""
+    """The ask of a request that is open, or whose answer has not been picked up."""
     ask = get_by_wish(rows, wish)
     if ask is None or ask.taken_at or ask.lapsed_at or is_lapsed(ask, now):
         return None

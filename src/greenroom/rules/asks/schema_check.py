@@ -11,7 +11,7 @@ from typing import Any
 from greenroom.expressions import ExpressionFailed, compile_expression
 
 MOST_STEPS = 10_000
-"""As many as rules may take: nobody else is answered meanwhile."""
+"""As much as rules may take: the hub answers nobody else meanwhile."""
 _FREE = 50
 _left: ContextVar[int] = ContextVar("steps_left")
 _MATCHES = compile_expression("text.matches(pattern)", ("text", "pattern"))
@@ -23,7 +23,7 @@ class TooManySteps(Exception):
 
 
 def find_error(schema: Any, value: Any, most_steps: int = MOST_STEPS) -> Any | None:
-    """The first error of jsonschema that a value has; raises TooManySteps, and RecursionError for what is too deep."""
+    """The first jsonschema error of a value; raises TooManySteps, and RecursionError for values that are too deep."""
     validator = load_validator()
     _left.set(most_steps)
     return next(iter(validator(schema).iter_errors(value)), None)

@@ -40,7 +40,7 @@ def _need_poll(command: RaiseAsk) -> None:
 
 
 def find_strangers(rows: Rows, names: list[str], now: int) -> list[str]:
-    """Those of the named whom nobody's credential makes them."""
+    """The named people that nobody's credential identifies."""
     seats: set[str] = set()
     for kind in ("operator", "room"):
         given = rows.find(CREDENTIALS, {"kind": kind, "revoked_at": None})
@@ -49,7 +49,7 @@ def find_strangers(rows: Rows, names: list[str], now: int) -> list[str]:
 
 
 def is_of_another_room(rows: Rows, by: Principal, name: str) -> bool:
-    """Whether somebody is named so who is not of this person's room."""
+    """Whether the ask names somebody outside this person's room."""
     given = rows.find(CREDENTIALS, {"kind": "room", "revoked_at": None})
     return any(one.name == name and build_principal(one).room != by.room for one in given)
 
@@ -62,7 +62,7 @@ def find_seats(by: Principal) -> tuple[str, ...]:
 
 
 def need_seat(by: Principal, ask: Ask) -> str:
-    """Whose vote an answer is; empty where whoever may answer does. A name that is claimed in an answer is no proof."""
+    """Whose vote an answer is; empty if anybody may answer. A name that an answer claims is no proof."""
     if not ask.asked_of:
         return ""
     seat = next((name for name in find_seats(by) if name in ask.asked_of), None)
@@ -72,7 +72,7 @@ def need_seat(by: Principal, ask: Ask) -> str:
 
 
 def build_vote_events(by: Principal, ask: Ask, command: AnswerAsk, seat: str, name: str) -> list[Event]:
-    """The vote to be noted while others are still to be heard; none where the answer decides."""
+    """The vote to record while others are missing; none if the answer decides."""
     if ASK_KINDS[ask.kind].by_votes:
         option, text = command.options[0][0], command.text[:_TEXT]
         cast = PollVoted(ask_id=ask.id, name=name, option=option, seat=seat, text=text)
@@ -110,7 +110,7 @@ def _build_result(ask: Ask, votes: list[Approval]) -> AskAnswered:
 
 
 def add_vote(ask: Ask, side: str, vote: Approval) -> dict[str, list[Approval]]:
-    """The votes on an ask with one more; a person, or who has a seat, has one vote, and the last counts."""
+    """The votes on an ask with one more. Each person or named voter has one vote, and the last counts."""
     votes = {"approvals": ask.approvals, "refusals": ask.refusals, "votes": ask.votes}
     if vote.seat:
         votes = {name: [one for one in some if one.seat != vote.seat] for name, some in votes.items()}

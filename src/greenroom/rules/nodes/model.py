@@ -32,7 +32,7 @@ class Node(Row, frozen=True, kw_only=True):
     draining: bool = False
     """It keeps the agents that it holds and takes no others."""
     insecure: bool = False
-    """Its connection goes over a network in the clear: who is between can read it, and act as this node."""
+    """Its connection is not encrypted: anybody in between can read it, and act as this node."""
     changed_at: int = 0
 
 
@@ -62,7 +62,7 @@ class JoinNode(Command, frozen=True, kw_only=True):
 
 
 class ConnectNode(Command, frozen=True, kw_only=True):
-    """A node has dialled in: what it is, and what it can run."""
+    """A node has connected: what it is, and what it can run."""
 
     node_id: str
     boot: str
@@ -140,7 +140,7 @@ class NodeUndrained(Event, frozen=True, kw_only=True):
 
 
 class NodeRemoved(Event, frozen=True, kw_only=True):
-    """A machine is no node any more."""
+    """A node was removed."""
 
     privileged: ClassVar[bool] = True
     node_id: str
@@ -148,7 +148,7 @@ class NodeRemoved(Event, frozen=True, kw_only=True):
 
 
 class NodeRevoked(Event, frozen=True, kw_only=True):
-    """The last credential of a node was ended: it may connect no more, and what it held is lost."""
+    """The last credential of a node was revoked: it may not connect any more, and its runs are lost."""
 
     node_id: str
 

@@ -64,7 +64,7 @@ def build_answer_events(
 
 
 def build_reach_labels(verdict: Verdict) -> dict[str, str]:
-    """What an ask says of the calls that a wider yes would cover, and whether a plain yes is one for the run."""
+    """The calls that a wider approval of an ask would cover, and whether a plain approval covers the run."""
     if not verdict.like_words:
         return {}
     return {"like": verdict.like_words[:1000]} | ({"reach": "run"} if verdict.once == "run" else {})

@@ -29,7 +29,7 @@ class LoadRules(Command, frozen=True, kw_only=True):
 
 
 class RevokeGrant(Command, frozen=True, kw_only=True):
-    """Take a yes for a run or a profile back; from the next call on it does not count."""
+    """Revoke an approval for a run or a profile; it does not count from the next call on."""
 
     grant_id: str
 

@@ -196,7 +196,7 @@ class CompiledRule:
         shell = facts.shell
         by_text = any(name in COMMAND_ARGUMENTS for name in self._arguments)
         if self.covers and shell is not None and by_text and not (shell.is_plain and len(shell.commands) == 1):
-            return "no"  # a pattern over the text would let anything follow what it knows
+            return "no"  # a pattern over the text would allow anything after the part that it matches
         return "yes"
 
     def _fits_files(self, facts: CallFacts, fits: Callable[[File], bool]) -> Fit:

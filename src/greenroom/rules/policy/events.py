@@ -49,7 +49,7 @@ class JudgementAnswered(Event, frozen=True, kw_only=True):
 
 
 class GrantGiven(Event, frozen=True, kw_only=True):
-    """A yes covers like calls of a run or a profile from now on."""
+    """An approval covers similar calls of a run or a profile from now on."""
 
     privileged: ClassVar[bool] = True
     grant_id: str
@@ -61,7 +61,7 @@ class GrantGiven(Event, frozen=True, kw_only=True):
 
 
 class GrantRevoked(Event, frozen=True, kw_only=True):
-    """A yes for a run or a profile was taken back."""
+    """An approval for a run or a profile was revoked."""
 
     privileged: ClassVar[bool] = True
     grant_id: str

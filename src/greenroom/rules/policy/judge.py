@@ -44,7 +44,7 @@ def is_refused_despite_approval(verdict: Verdict) -> bool:
 
 
 def judge_by_rules(rows: Rows, book: RuleSet, options: Options, wanted: CallRequest, now: int) -> Verdict:
-    """What rules and profiles say, without regard to what was answered or counted before."""
+    """What rules and profiles say, without earlier answers and counts."""
     facts = read_call_facts(wanted)
     lineage = wanted.lineage or [_get_first_entry(wanted)]
     found = [_judge_for_entry(rows, book, options, wanted, facts, place, now) for place in lineage]
@@ -165,7 +165,7 @@ def _judge_by_default(facts: CallFacts, contested: str) -> Verdict:
 def _apply_limits(
     rows: Rows, options: Options, wanted: CallRequest, place: LineageEntry, verdict: Verdict, now: int
 ) -> Verdict:
-    """A verdict after what was answered before, loops and budgets."""
+    """A verdict after earlier answers, loops and budgets."""
     if verdict.decision == "deny":
         return verdict
     looping = describe_repeats(rows, options, wanted, verdict.digest, now)
@@ -196,7 +196,7 @@ def _raise_tainted_risk(lineage: list[LineageEntry], verdict: Verdict) -> tuple[
 
 
 def _build_like_key(wanted: CallRequest, facts: CallFacts, risk: Risk) -> tuple[str, str]:
-    """The key of all calls that one yes would cover, and the same in words."""
+    """The key of all calls that one approval would cover, and a description of them."""
     subject: list[object]
     if (
         facts.doubt
@@ -217,7 +217,7 @@ def _build_like_key(wanted: CallRequest, facts: CallFacts, risk: Risk) -> tuple[
         subject, words = ["tool", wanted.server, wanted.tool], f"every call of {wanted.tool}"
     else:
         subject, words = _build_exact_subject(wanted, facts), "exactly this call"
-    if len(words) > _MOST_LIKE:  # nobody would see all that they allow
+    if len(words) > _MOST_LIKE:  # nobody would see everything that they allow
         subject, words = _build_exact_subject(wanted, facts), "exactly this call"
     return hashlib.sha256(encode(subject)).hexdigest()[:32], words
 

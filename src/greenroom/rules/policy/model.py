@@ -55,7 +55,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     risk: Risk | None = None
     """The risk that is shown; None leaves the one that was worked out."""
     once: Literal["", "run"] = ""
-    """For an ask: one yes holds for like calls of the same run."""
+    """For an ask: one approval covers similar calls of the same run."""
     note: str = ""
     """Why the rule is there, in words that are shown with its decisions."""
 
@@ -72,7 +72,7 @@ class KeptRule(Row, frozen=True, kw_only=True):
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """How much is judged or asked before a person must look; None is no limit."""
+    """Limits on what is judged or asked before a person must look; None is no limit."""
 
     calls_per_run: int | None = None
     calls_per_hour: int | None = None
