@@ -17,12 +17,12 @@ Right = Literal["read", "chat", "register", "operate", "ask", "answer"]
 
 
 class CliVerb(NamedTuple):
-    """How a verb is typed after `greenroom`: one request, and a line that says what was done."""
+    """The CLI verb after `greenroom`: one request, and a line that says what was done."""
 
     words: str
     """The group and the verb, as `node drain`."""
     done: str
-    """What is printed. `{name}` is what was typed as that, or that field of the answer; `{id}` is what was named."""
+    """The printed line. `{name}` is an argument, or that field of the answer; `{id}` is the id that was named."""
     example: str
     """What follows the words in the example of `--help`."""
     metavar: str = "ID"
@@ -33,7 +33,7 @@ class CliVerb(NamedTuple):
     says: str | None = None
     """What `--help` adds to the sentence of the verb."""
     gone: str = "removed"
-    """The key under which `--json` names what is there no more."""
+    """The key under which `--json` names what was removed."""
 
 
 class McpVerb(NamedTuple):
@@ -80,7 +80,7 @@ class Verb:
         return self.command.__struct_fields__[len(Command.__struct_fields__)]
 
     def build_command(self, by: Any, key: str | None, named: str, given: Mapping[str, Any], new_id: Any) -> Command:
-        """The command for what was named in the path and given beside it."""
+        """The command from the path, the query and the body of a request."""
         fields = {self.id_field: named, **given, **self.sets}
         fields |= {name: new_id(prefix) for name, prefix in self.new_ids.items()}
         return self.command(by=by, key=key, **fields)

@@ -50,14 +50,14 @@ class AcpManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """How it is started where a profile names no command; the first is looked for on PATH."""
     version: tuple[str, ...] = ("--version",)
     libraries: tuple[str, ...] | None = None
-    """For an agent that ships with Greenroom: what it needs to be found. None for all others, which are asked."""
+    """For an agent that ships with Greenroom: how to find it. None for all others, which are asked."""
     unset: list[str] = []
     """Variables that it must not see."""
     always: ValueInjection = ValueInjection()
     own_rules: Literal["claude"] | None = None
     """Whose settings a folder may have that spare it the asking."""
     asking: ValueInjection = ValueInjection()
-    """What has it ask all the same."""
+    """The option that makes it ask all the same."""
     model: ValueInjection | None = None
     """None: by the session's option of category `model`."""
     temperature: ValueInjection | None = None

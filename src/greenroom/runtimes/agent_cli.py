@@ -76,7 +76,7 @@ class McpConfig(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     """The key that holds the servers."""
     build_entry: Callable[[list[str]], Json]
-    """What stands there for a server that this command starts."""
+    """Its value for a server that this command starts."""
     moved_by: tuple[str, str] = ("", "")
     """The variable that names another folder for its settings, and the file in there."""
 
@@ -126,7 +126,7 @@ class AgentCli(msgspec.Struct, frozen=True, kw_only=True):
     tools: Mapping[ToolKind, str] = {}
     """The names of its tools, by what they do, for the policy. The same name means the same with every CLI."""
     own_paths: tuple[str, ...] = ()
-    """Files and folders of a project that change what it may do: to write them is never quiet."""
+    """Files and folders of a project that change what it may do: writing to them always asks."""
     skills: tuple[str, ...] = ()
     """Folders of a project in which it looks for skills."""
     mcp_config: McpConfig | None = None
@@ -154,5 +154,5 @@ def build_stdio_entry(command: list[str]) -> Json:
 
 
 def count_tokens(used: Json, *names: str) -> int:
-    """The sum of what is counted under these names."""
+    """The sum of the counts under these names."""
     return sum(int(value) for name in names if isinstance(value := used.get(name), int | float))

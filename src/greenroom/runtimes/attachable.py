@@ -7,7 +7,7 @@ import msgspec
 
 
 class AttachCommand(msgspec.Struct, frozen=True):
-    """A runtime's own terminal program on a live session: an argument vector, and what is added to the environment."""
+    """A runtime's own terminal program on a live session: an argument vector, and additions to the environment."""
 
     command: list[str]
     env: dict[str, str] = {}

@@ -51,7 +51,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
-    """What is known of one call."""
+    """The known facts about one call."""
 
     kind: str
     files: tuple[File, ...] = ()
@@ -154,7 +154,7 @@ def build_exact_key(digest: str, facts: CallFacts) -> str:
 
 
 def find_path_texts(tool: str, arguments: Any) -> list[str]:
-    """The paths that a call names, as they are written: for the node, to look what they really are."""
+    """The paths in a call as they are written, which the node then resolves."""
     facts = read_call_facts(CallRequest(tool=tool, arguments=arguments, directory="/"))
     return [file.text for file in facts.files]
 
@@ -235,7 +235,7 @@ def _read_shell_facts(wanted: CallRequest, kind: str, text: str, doubt: str) -> 
 
 
 def _unwrap_shell(shell: ParsedShell) -> ParsedShell:
-    """Many agents hand every command to a shell of their own: what it runs is what counts."""
+    """Many agents wrap every command in a shell of their own: only the inner command counts."""
     outer = [one for one in shell.commands if not one.is_inner]
     if len(outer) != 1 or shell.reads or shell.writes or shell.assigns or outer[0].program not in SHELLS:
         return shell

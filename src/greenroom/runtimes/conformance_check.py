@@ -58,6 +58,6 @@ async def _judge(trial: DriverTrial, point: str, carry_out: Point, patience_s: f
         detail = f"not in {patience_s:g} s"
     except (OSError, ValueError) as error:
         detail = f"{type(error).__name__}: {error}"
-    # Nobody knows what the agent is at now, so that the next point begins with another.
+    # The state of the agent is unknown, so the next point starts another one.
     await trial.close()
     return PointResult(point, "failed", f"{detail}; heard: {', '.join(trial.lately) or 'nothing'}")

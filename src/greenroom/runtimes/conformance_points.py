@@ -18,7 +18,7 @@ from greenroom.runtimes.contract import CallFinished, CallStarted, PermissionAsk
 from greenroom.runtimes.spawn_tracker import find_files_with
 
 Point = Callable[[DriverTrial], Awaitable[str]]
-"""Returns a word on what was found; raises Lacking or Wrong."""
+"""Returns a word about the result; raises Lacking or Wrong."""
 
 
 async def _check_find(trial: DriverTrial) -> str:

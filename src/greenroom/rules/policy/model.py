@@ -82,7 +82,7 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     asks_per_hour: int | None = 120
     """Of one profile; beyond it a call is refused instead of asked."""
     usd_per_day: float | None = None
-    """Of the whole hub; beyond it a run at work is paused, every call asks, and no new run is started."""
+    """Limit of the whole hub; beyond it active runs are paused, every call asks, and no new run starts."""
     tokens_per_day: int | None = None
     """The same for tokens."""
 
@@ -94,7 +94,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
     """The same call so many times within `loop_window_s` is a loop: a person is asked. 0 looks for none."""
     loop_window_s: int = 300
     contested_s: int = 900
-    """A file that another run at work has written within this time is asked about. 0 looks for none."""
+    """A call asks if another active run wrote its file within this time. 0 disables it."""
     timezone: str = "UTC"
     budget: Budget = Budget()
 
@@ -117,9 +117,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The name of the rule, or `default.<name>`, `profile.<name>`, `budget.<name>`, `loop`, `grant.<id>`, `error`."""
     why: str
     once: str = ""
-    """`run` when one yes shall hold for like calls of the same run."""
+    """`run` if one approval covers similar calls of the same run."""
     like: str = ""
-    """A key of all calls that a yes for this run or profile would cover."""
+    """The key of all calls that an approval for this run or profile would cover."""
     like_words: str = ""
     """The same in words, for the button."""
     kind: str = "other"
@@ -146,7 +146,7 @@ class Judgement(PagedRow, frozen=True, kw_only=True):
 
 
 class Grant(Row, frozen=True, kw_only=True):
-    """A person's yes that covers like calls of a run or a profile."""
+    """A person's approval that covers similar calls of a run or a profile."""
 
     id: str
     scope: Literal["run", "profile"]

@@ -50,7 +50,7 @@ _SAFE = 'risk != "high"'
 
 
 class RuleChoice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How far a remembered answer reaches. What is left out is as narrow as the call, for 90 days."""
+    """The scope of a remembered answer. By default it is as narrow as the call, for 90 days."""
 
     what: Literal["exact", "program", "files", "host", "tool"] = "exact"
     """This call; its program with other arguments; any file of the folder; its host; every call of its tool."""
@@ -62,7 +62,7 @@ class RuleChoice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Phrase(msgspec.Struct, frozen=True):
-    """One choice, and how it is said: by the code of its words, and what they are about."""
+    """One choice, and its wording: the code of its words, and their parameters."""
 
     choice: str
     code: Code
@@ -127,7 +127,7 @@ def need_seen_risk(past: Judgement, decision: Decision, choice: RuleChoice) -> N
 
 
 def _apply_choice(axis: Axis, choice: RuleChoice) -> RuleChoice:
-    """The choice, as this axis has it. What nobody asked for is the narrowest that there is."""
+    """The choice on this axis. The default is the narrowest that there is."""
     given = getattr(choice, axis.name)
     offered = [one.choice for one in axis.options]
     if given in offered or not offered:
@@ -155,7 +155,7 @@ def _find_whats(past: Judgement, facts: CallFacts, decision: Decision) -> list[P
 
 
 def _build_exact_phrase(wanted: CallRequest, facts: CallFacts) -> Phrase:
-    """The call as the sentence names it, to its end: nobody allows what they have not seen."""
+    """The call as the sentence names it, in full: nobody should allow what they have not seen."""
     text = find_command(wanted.tool, facts.kind, wanted.arguments)[0] if facts.shell is not None else ""
     if text:
         return Phrase("exact", "command", text.strip())
@@ -227,7 +227,7 @@ def _get_only_command(facts: CallFacts) -> SimpleCommand | None:
 
 
 def _is_bounded(one: SimpleCommand) -> bool:
-    """Whether a program with any arguments is still that program: not a shell, and none that runs what it is given."""
+    """Whether any arguments leave a program the same program: not a shell, and none that runs its arguments."""
     name = one.program
     runs_others = find_inner(name, (name, "x", "-exec", "x", ";")) != find_inner("", ())
     return not (name in SHELLS | OTHER_SHELLS or runs_others or takes_commands(name))

@@ -22,7 +22,7 @@ TRIED = "this rule"
 
 
 class TrialLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One call that was judged before, and what would be said of it now."""
+    """One call that was judged before, and the verdict that it would get now."""
 
     judgement_id: str
     at: int
@@ -36,7 +36,7 @@ class TrialLine(msgspec.Struct, frozen=True, kw_only=True):
     """What a person said, if one was asked."""
     would: str
     fits: str
-    """Whether the rule that is tried is about the call: yes, no or maybe."""
+    """Whether the rule on trial matches the call: yes, no or maybe."""
     rule: str
     why: str
 
@@ -142,7 +142,7 @@ def find_suggestions(rows: Rows, least: int = 3) -> list[Suggestion]:
         if judge_by_rules(rows, book, options, newest.wanted, newest.at).decision != "ask":
             continue  # a rule answers it already
         if newest.answer == "approve" and newest.verdict.risk == "high":
-            continue  # what has high risk is allowed forever only by whoever looks at it
+            continue  # only a person who looks at a high-risk call may allow it permanently
         decision: Decision = "allow" if newest.answer == "approve" else "deny"
         name, rule = _build_narrowest_rule(newest, decision)
         if any(_build_narrowest_rule(past, decision)[1].directories != rule.directories for past in several):

@@ -34,7 +34,7 @@ class StartRun(Command, frozen=True, kw_only=True):
     max_tokens: int | None = None
     max_cost_usd: float | None = None
     overrides: Overrides = {}
-    """What is different from the profile: model, instructions, directory, worktree."""
+    """What differs from the profile: model, instructions, directory, worktree."""
     continues: str | None = None
     """The run that is over, and whose agent, `agent`, is given more to do in the same conversation."""
     is_step: bool = False
@@ -44,7 +44,7 @@ class StartRun(Command, frozen=True, kw_only=True):
 
 
 class SteerRun(Command, frozen=True, kw_only=True):
-    """Say something to an agent at work."""
+    """Send a message to a working agent."""
 
     run_id: str
     order_id: str
@@ -112,7 +112,7 @@ class ResumeRun(Command, frozen=True, kw_only=True):
 
 
 class NodeItem(msgspec.Struct, frozen=True):
-    """One item from a node: its number there, the run it belongs to, and what was heard."""
+    """One item from a node: its number there, its run, and its content."""
 
     number: int
     run_id: str
@@ -123,7 +123,7 @@ class NodeItem(msgspec.Struct, frozen=True):
 
 
 class TakeItem(Command, frozen=True, kw_only=True):
-    """Take what a node has heard. A number that was taken before is passed over."""
+    """Take an item of a node. A number that was taken before is ignored."""
 
     node_id: str
     epoch: int
@@ -140,7 +140,7 @@ class ReconcileNode(Command, frozen=True, kw_only=True):
 
 
 class RemoveNode(Command, frozen=True, kw_only=True):
-    """Let a machine be a node no more. What it holds is lost, which has to be meant: `force`."""
+    """Remove a node. Its runs are lost, which must be confirmed by `force`."""
 
     node_id: str
     force: Annotated[bool, Meta(description="remove it although it has agents")] = False

@@ -76,7 +76,7 @@ _STATUS: dict[TurnEnding, str] = {
     "failed": "failed",
 }
 _ACCOUNTS = (Usage, ModelCallCut)
-"""What is booked even if it comes after the end of a run."""
+"""Facts that count even after the end of a run."""
 
 
 def take_item(rows: Rows, command: TakeItem, context: Context) -> list[Event]:

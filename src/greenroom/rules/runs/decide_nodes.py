@@ -38,7 +38,7 @@ def reconcile_node(rows: Rows, command: ReconcileNode, context: Context) -> list
 
 
 def _build_cancel_order(node: Node, run_id: str) -> OrderGiven:
-    """End a run that was begun after the backup from which this log was restored: nobody knows its agent any more."""
+    """End a run that started after the backup from which this log was restored: the log does not know its agent."""
     return OrderGiven(order_id=f"{run_id}_unknown", node_id=node.id, run_id=run_id, agent_id="", work=CancelOrder())
 
 
@@ -62,7 +62,7 @@ def remove_node(rows: Rows, command: RemoveNode, context: Context) -> list[Event
 
 
 def on_node_revoked(rows: Rows, event: CredentialRevoked, context: Context) -> list[Event]:
-    """A node whose last credential was ended comes back no more: its program ends what it holds, and itself."""
+    """A node whose last credential was revoked does not return: its program ends its agents and itself."""
     credential = rows.get(CREDENTIALS, event.credential_id)
     node = rows.get(NODES, credential.agent_id or "") if credential is not None and credential.kind == "node" else None
     if node is None or find_unrevoked(rows, node.id):

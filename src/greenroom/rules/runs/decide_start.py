@@ -76,7 +76,7 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
 
 
 def _need_session(by: Principal, command: StartRun, session: str) -> None:
-    """What was said outside of the hub is the operator's to hand on; and it is never taken for an option."""
+    """Only an operator may pass on a conversation from outside the hub, and its id is never taken for an option."""
     if not by.operates:
         raise Refused("forbidden.conversation", "forbidden")
     if command.agent is not None:

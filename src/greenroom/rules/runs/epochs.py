@@ -104,7 +104,7 @@ def _is_ordered(rows: Rows, run: Run) -> bool:
 
 
 def _end_approvals(rows: Rows, lost: set[str]) -> list[Event]:
-    """Open permissions are asked again, and a yes that nobody had used yet may have been used since."""
+    """Open permissions are asked again, and an unused approval may have been used since."""
     events: list[Event] = []
     for ask in rows.find(ASKS, {"state": "open"}, order="_key"):
         run = rows.get(RUNS, ask.run_id) if ask.run_id else None
@@ -124,7 +124,7 @@ def _end_approvals(rows: Rows, lost: set[str]) -> list[Event]:
 
 
 def _end_standing_approvals(rows: Rows) -> list[Event]:
-    """A yes for a run or a profile, and a rule that a yes was remembered as, may have been taken back since.
+    """An approval for a run or a profile, and a rule that remembers one, may have been revoked since.
 
     Other rules are configuration and stay; so does every rule that forbids.
     """

@@ -49,7 +49,7 @@ class RunPlaced(Event, frozen=True, kw_only=True):
 
 
 class RunTainted(Event, frozen=True, kw_only=True):
-    """Words that are no person's were said to an agent at work."""
+    """A working agent received words of a stranger."""
 
     run_id: str
     taint: str
@@ -102,13 +102,13 @@ class RunPaused(Event, frozen=True, kw_only=True):
     reason: str
     """Which limit it is."""
     ask_id: str = ""
-    """By which a person is asked whether it goes on; empty where a time is waited for."""
+    """The ask whether it may continue; empty if it waits for a time."""
     until: int = 0
     """When it continues by itself; 0 if a person has to decide."""
 
 
 class ApprovalRefused(Event, frozen=True, kw_only=True):
-    """A node has not let an approved call run: what would have run was not what was approved."""
+    """A node did not run an approved call, because the call had changed since the approval."""
 
     privileged: ClassVar[bool] = True
     run_id: str

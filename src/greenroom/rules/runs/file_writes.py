@@ -18,7 +18,7 @@ _MOST_WRITERS = 20
 
 
 class FileWrite(Row, frozen=True, kw_only=True):
-    """A run at work that wants to write a file, or has; gone with the run's end."""
+    """An active run that wants to write a file, or has written it; removed at the run's end."""
 
     run_id: str
     path: str
@@ -41,7 +41,7 @@ def note_file_writes(tx: Tx, run: Run, heard: CallStarted | CallReport, at: int)
 
 
 def forget_file_writes(tx: Tx, run_id: str) -> None:
-    """The run is over: whoever writes its files now disturbs nobody."""
+    """The run is over: its files are free for others."""
     tx.drop_all(WRITINGS, {"run_id": run_id})
 
 

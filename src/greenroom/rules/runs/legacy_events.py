@@ -46,7 +46,7 @@ def project_nothing(tx: Tx, event: Event, record: Recorded) -> None:
 
 
 def read_old_report(fields: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 had the name of what was heard apart from its fields."""
+    """Version 1 had the name of an item apart from its fields."""
     report = read_report({**fields.pop("data"), "type": fields.pop("kind")})
     return {**fields, "heard": msgspec.to_builtins(report)}
 

@@ -17,7 +17,7 @@ ENDED = ("completed", "failed", "cancelled", "interrupted")
 
 
 class TreeLimits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a tree of runs may use; None is no limit."""
+    """Limits of a tree of runs; None is no limit."""
 
     max_depth: int = 3
     max_runs: int = 200
@@ -35,7 +35,7 @@ class Constraints(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
 
 
 class AgentContext(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """What is handed down to an agent besides its prompt."""
+    """The context that an agent gets besides its prompt."""
 
     parent_output: Any = None
     shared_variables: dict[str, Any] = {}
@@ -110,11 +110,11 @@ class Run(PagedRow, frozen=True, kw_only=True):
     """Structured output, where there is any."""
     error: str | None = None
     waiting_for: str | None = None
-    """What it waits for, in words; `waits_kind` and `waits_key` say it for programs."""
+    """What it waits for, as text; `waits_kind` and `waits_key` say it for programs."""
     waits_kind: RunWaitKind | None = None
     """The kind of the ask, or that it has reached a limit."""
     waits_key: str = ""
-    """The id of the ask; empty where none is open, or the log does not tell."""
+    """The id of the ask; empty if none is open, or an old log does not have it."""
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
@@ -125,11 +125,11 @@ class Run(PagedRow, frozen=True, kw_only=True):
     calls: int = 0
     items: int = 0
     heard_bytes: int = 0
-    """What it has added to the log, in bytes."""
+    """How many bytes it has added to the log."""
     session: str | None = None
     isolation: str = "none"
     overrides: Overrides = {}
-    """What is different from the profile: model, instructions, directory, worktree."""
+    """What differs from the profile: model, instructions, directory, worktree."""
     directory: str = ""
     """Its directory, as its node reported it at the start."""
     repository: str = ""
@@ -149,7 +149,7 @@ class Run(PagedRow, frozen=True, kw_only=True):
     is_step: bool = False
     """Whether it carries out a step of a workflow."""
     taint: str = ""
-    """Whose words come into it that are no person's, such as `a webhook` or an agent: its calls count as riskier."""
+    """Its taint: whose words reached it, such as `a webhook` or an agent. Its calls count as riskier."""
     timeout_s: int = 3600
     max_tokens: int | None = None
     max_cost_usd: float | None = None
@@ -162,7 +162,7 @@ class Run(PagedRow, frozen=True, kw_only=True):
 
 
 class Tree(Row, frozen=True, kw_only=True):
-    """A root run and all below it: what they have used, what they may use, and whether they were ended."""
+    """A root run and all below it: their usage, their limits, and whether they were cancelled."""
 
     root_id: str
     limits: TreeLimits

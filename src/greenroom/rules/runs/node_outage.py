@@ -6,7 +6,7 @@ from greenroom.rules.runs.model import LIVE, Run
 
 
 def describe_obstacle(rows: Rows, run: Run) -> str:
-    """What keeps a run from being heard, and what to do about it; empty if nothing does."""
+    """Why a run's output does not arrive, and what to do about it; empty if it does."""
     node = rows.get(NODES, run.node_id) if run.node_id and run.status in LIVE else None
     if node is None or node.state != "unreachable":
         return ""

@@ -30,7 +30,7 @@ PROBE = (
 def build_start_order(
     rows: Rows, run: RunCreated | Run, order_id: str, definition: ProfileDefinition, agent: Agent | None
 ) -> list[Event]:
-    """What the node needs to begin; the credential is added when the order is sent, for it is no part of the log."""
+    """What the node needs to start a run. The credential is added when the order is sent: the log must not have it."""
     run_id = run.run_id if isinstance(run, RunCreated) else run.id
     node_id = run.node_id or (agent.node_id if agent else None)
     assert node_id is not None  # noqa: S101 the callers have placed it
@@ -60,7 +60,7 @@ def build_order(run: Run, order_id: str, work: AgentWork) -> OrderGiven:
 
 
 def override_definition(definition: ProfileDefinition, overrides: Overrides) -> ProfileDefinition:
-    """A profile with what is different for one run."""
+    """A profile with the changes for one run."""
     try:
         return msgspec.convert({**msgspec.to_builtins(definition), **overrides}, ProfileDefinition)
     except msgspec.ValidationError as error:
@@ -101,7 +101,7 @@ def build_release_order(rows: Rows, agent: Agent, node_id: str, order_id: str) -
 
 
 def revoke_credentials(rows: Rows, agent_id: str, but: str | None = None) -> list[Event]:
-    """End the credentials that the hub has given an agent for its runs, but for the one that its process has."""
+    """Revoke the credentials that the hub gave an agent for its runs, except the one that its process has."""
     return [
         CredentialRevoked(credential_id=one.id, reason="the agent's process does not have it any more")
         for one in find_unrevoked(rows, agent_id)

@@ -23,7 +23,7 @@ from greenroom.rules.threads.queries import get_present_thread
 
 
 class RequestPermission(Command, frozen=True, kw_only=True):
-    """Ask the gate for approval of one call. The same wish finds the same ask until its answer was taken."""
+    """Ask the gate for approval of one call. The same request finds the same ask until its answer is picked up."""
 
     ask_id: str
     tool: str
@@ -93,7 +93,7 @@ def _build_subject(command: RequestPermission, who: str, run: Run | None) -> Sub
 
 
 def hash_permission_wish(command: RequestPermission) -> str:
-    """What makes it the same wish: who asks for which call; a repeat of a call that was answered is another one."""
+    """What makes it the same request: agent and call. A repeat of a call that was answered is a new one."""
     return hash_wish("permission_request", command.by.id, command.tool, command.arguments, command.call_id)
 
 

@@ -104,13 +104,13 @@ def withdraw_asks_of_call(rows: Rows, run: Run, native: str) -> list[Event]:
 
 
 def withdraw_asks_of_run(rows: Rows, run: Run, reason: str) -> list[Event]:
-    """The run is over, and nobody in it waits any more. A report stays: it is there to be read."""
+    """The run is over, and nothing in it waits any more. A report stays, for people to read."""
     waiting = [ask for ask in find_open_of_run(rows, run.id) if ASK_KINDS[ask.kind].is_awaited]
     return [AskWithdrawn(ask_id=ask.id, reason=reason, gone=True) for ask in waiting]
 
 
 def _withdraw_superseded(rows: Rows, run: Run, native: str) -> list[Event]:
-    """A runtime that asks again under the same id has changed its mind: what it asked before is not what would run."""
+    """A runtime that asks again under the same id has changed the call: the earlier one would not run."""
     reason = "the agent asks for something else instead"
     return [AskWithdrawn(ask_id=ask.id, reason=reason, gone=True) for ask in _find_open_asks(rows, run, native)]
 

@@ -162,7 +162,7 @@ def run_went_on(tx: Tx, event: e.RunWentOn, record: Recorded) -> None:
 def run_paused(tx: Tx, event: e.RunPaused, record: Recorded) -> None:
     run = tx.get(RUNS, event.run_id)
     if run is not None:
-        rest = event.until - record.at if event.until else 0  # its own time stands still meanwhile
+        rest = event.until - record.at if event.until else 0  # its own time does not pass meanwhile
         words, key, deadline = f"limit: {event.reason}", event.ask_id, run.deadline + rest
         paused = replace(run, status="waiting", waiting_for=words, waits_kind="limit", waits_key=key, deadline=deadline)
         tx.put(RUNS, replace(paused, goes_on_at=event.until))

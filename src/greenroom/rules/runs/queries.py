@@ -41,7 +41,7 @@ def may_see_run(rows: Rows, by: Principal, run: Run) -> bool:
 
 
 def may_see_tree(rows: Rows, by: Principal, tree: Tree) -> bool:
-    """Who sees the root sees all that is below it, but for runs in threads that they may not see."""
+    """Whoever may see the root sees everything below it, except runs in threads that they may not see."""
     root = rows.get(RUNS, tree.root_id)
     return root is not None and may_see_run(rows, by, root)
 
@@ -213,7 +213,7 @@ def choose_node(rows: Rows, definition: ProfileDefinition, wanted: str | None) -
     fitting = find_fitting(nodes, definition)
     if not fitting:
         if definition.driver in DRIVER_INFOS and any(n.state == "new" for n in nodes):
-            return None  # it has not said yet what it can run
+            return None  # it has not reported yet what it can run
         raise _build_no_node(definition, nodes)
     free = [(count_runs(rows, n) - n.capacity, n.id) for n in fitting if has_room(rows, n)]
     return min(free)[1] if free else None

@@ -24,7 +24,7 @@ from greenroom.rules.threads.queries import get_present_thread
 
 
 class WantToolCall(Command, frozen=True, kw_only=True):
-    """Ask the gate whether a tool of a server may be called. The same wish while it waits finds the same ask."""
+    """Ask the gate whether a tool of a server may be called. The same request finds the same ask while it waits."""
 
     judgement_id: str
     tool: str
@@ -70,7 +70,7 @@ def want_tool_call(rows: Rows, command: WantToolCall, context: Context) -> list[
 
 
 def hash_call_wish(by: Principal, tool: str, arguments: Any) -> str:
-    """What makes it the same wish: who wants which call."""
+    """What makes it the same request: caller and call."""
     return hash_wish("gateway", by.id, tool, arguments)
 
 
@@ -100,7 +100,7 @@ def _build_subject(by: Principal, run: Run | None, command: WantToolCall, tool: 
         profile=run.profile if run else "",
         agent_id=by.agent_id or by.id,
         run_id=run.id if run else "",
-        files={tool.offered_as: tool.seen.digest},  # what the tool says of itself is part of what is approved
+        files={tool.offered_as: tool.seen.digest},  # the tool's description is part of what is approved
     )
 
 

@@ -70,7 +70,7 @@ def put_server(rows: Rows, command: PutServer, context: Context) -> list[Event]:
         return []
     events: list[Event] = [ServerPut(name=command.name, definition=command.definition, source=command.source)]
     if found is not None and _runs_other(found.definition, command.definition):
-        # Another program under the same name: what was accepted of the old one says nothing of it.
+        # another program under the same name: earlier acceptance does not apply to it
         events += [
             ToolHeld(server=tool.server, name=tool.name)
             for tool in rows.find(SERVER_TOOLS, {"server": command.name})

@@ -191,6 +191,6 @@ class CursorAdvance(msgspec.Struct, frozen=True):
 
 
 class AdvanceCursors(Command, frozen=True, kw_only=True):
-    """Note what was handed over to whom, many at once."""
+    """Record deliveries, many at once."""
 
     reached: list[CursorAdvance]

@@ -43,7 +43,7 @@ _MINUTE = 60_000
 _MENTIONS = 100
 _DEPTH = 32
 _MOST_VALUES = 20_000
-"""Of metadata: every one of them is looked at while nobody else is answered."""
+"""Limit of values in metadata: the hub reads each of them, and answers nobody else meanwhile."""
 
 
 class PostAuthor(msgspec.Struct, frozen=True):

@@ -71,7 +71,7 @@ def may_name_somebody(message: Message | MessagePosted) -> bool:
 
 
 class Roster:
-    """Who can be named in one thread: its members, then profiles and agents elsewhere, then people."""
+    """Who can be mentioned in one thread: its members, then profiles and agents elsewhere, then people."""
 
     def __init__(self, rows: Rows, thread: Thread) -> None:
         self._rows = rows
@@ -147,7 +147,7 @@ class Roster:
         return None
 
     def suggest(self, name: str) -> str:
-        """The name that somebody who has mistyped one may have meant; empty if none is near, or too many were asked."""
+        """The name that somebody probably mistyped; empty if none is similar, or too many were compared."""
         self._suggestions_left -= 1
         if self._suggestions_left < 0:
             return ""

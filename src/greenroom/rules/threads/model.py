@@ -32,7 +32,7 @@ class Thread(PagedRow, frozen=True, kw_only=True):
     status: str
     created_at: int
     owner: str
-    """The credential under which it was made: who may not see all threads sees those of the same owner."""
+    """The credential that created it: a caller who may not see all threads sees those of the same owner."""
     current_seq: int = 0
     admin_id: str | None = None
     admin_since: int = 0
@@ -135,7 +135,7 @@ class Member(Row, frozen=True, kw_only=True):
 
 
 class Author(Row, frozen=True, kw_only=True):
-    """How much an author has posted of late, for the rate limit."""
+    """How much an author posted recently, for the rate limit."""
 
     author_id: str
     minute: int

@@ -219,7 +219,7 @@ def is_file_named(rows: Rows, name: str) -> bool:
 
 
 def may_see_upload(rows: Rows, by: Principal, upload: Upload) -> bool:
-    """Whether an upload is for a principal: its own, and what is shown in a thread that it may look into."""
+    """Whether a principal may see an upload: its own, and those shown in a thread that it may read."""
     if upload.by == by.id or ("all" in by.rights and not by.is_confined):
         return True
     places = rows.find(UPLOAD_PLACES, {"upload_id": upload.id})
@@ -251,7 +251,7 @@ def get_present_thread(rows: Rows, agent_id: str | None) -> str | None:
 
 
 def build_receipts(rows: Rows, message: Message) -> dict[str, str]:
-    """What has become of a message at each recipient: queued, delivered, seen or acted."""
+    """How far a message got at each recipient: queued, delivered, seen or acted."""
     out = {}
     for member in find_members(rows, message.thread_id):
         if member.member_id == message.author_id:

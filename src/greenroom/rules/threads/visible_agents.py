@@ -7,7 +7,7 @@ from greenroom.rules.agents.model import AGENTS, Agent
 from greenroom.rules.threads.queries import get_member
 
 _THERE = ("", "starting", "busy", "idle")
-"""What the process of an agent that is at work or waits is; one from outside has none of ours."""
+"""The state of a process that works or waits; an agent from outside has no process of ours."""
 
 
 def find_agents(rows: Rows, by: Principal) -> list[Agent]:

@@ -18,7 +18,7 @@ class WaitPage(NamedTuple):
 
 
 def read_page(rows: Rows, thread_id: str, after_seq: int, limit: int, wanted: Callable[[Message], bool]) -> WaitPage:
-    """What is there now. The thread is read before its messages, so none that it counts is missing among them."""
+    """What is there now. The thread is read before its messages, so every message that it counts is among them."""
     thread = rows.get(THREADS, thread_id)
     upto = thread.current_seq if thread else 0
     while True:
@@ -34,7 +34,7 @@ def read_page(rows: Rows, thread_id: str, after_seq: int, limit: int, wanted: Ca
 def build_message_filter(
     by: Principal, agent: Agent | None, for_agent: str | None, own: bool
 ) -> Callable[[Message], bool]:
-    """Which messages are handed over: what is for people only is not for agents."""
+    """Which messages an agent gets: not those that are for people only."""
     to_people = agent is None and not by.is_program
 
     def is_wanted(message: Message) -> bool:

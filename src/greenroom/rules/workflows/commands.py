@@ -9,7 +9,7 @@ from greenroom.rules.workflows.model import OutsideWork
 
 
 class PutWorkflow(Command, frozen=True, kw_only=True):
-    """Make a workflow, or replace the version that was edited. Runs keep what they began with."""
+    """Create a workflow, or replace the version that was edited. Runs keep the version that they started with."""
 
     definition: WorkflowDefinition
     replaces: int | None = None
@@ -49,7 +49,7 @@ class StartWorkflow(Command, frozen=True, kw_only=True):
     thread_id: str | None = None
     trigger: str = "hand"
     taint: str = ""
-    """Whose words, which are no person's, began it, such as `the agent Ada`."""
+    """The taint of its start, such as `the agent Ada`."""
     directory: str | None = None
     parent_id: str | None = None
     """The run of which this is a step; the hub says so."""
@@ -84,16 +84,16 @@ class ResumeWorkflow(Command, frozen=True, kw_only=True):
 
 
 class AbortWorkflow(Command, frozen=True, kw_only=True):
-    """End a run and all that it has started. Nothing is begun any more, unless what it had completed is taken back."""
+    """Abort a run and everything that it started. Nothing new starts, except rollback steps."""
 
     run_id: str
     reason: str = ""
     rollback: bool = False
-    """Carry out the rollback steps of what was completed. A run that does so already is ended by aborting it again."""
+    """Run the rollback steps of completed steps. Aborting a run that does so already ends it."""
 
 
 class RetryWorkflow(Command, frozen=True, kw_only=True):
-    """Take a run that is over up again, from a step on or where it failed; what was finished before is kept."""
+    """Retry a run that is over, from a step on or where it failed; finished steps are kept."""
 
     run_id: str
     step: str | None = None
@@ -110,7 +110,7 @@ class AmendStep(Command, frozen=True, kw_only=True):
 
 
 class SignalStep(Command, frozen=True, kw_only=True):
-    """Give a step that waits what it waits for, or skip its waiting."""
+    """Give a waiting step its value, or skip its wait."""
 
     run_id: str
     step: str

@@ -53,7 +53,7 @@ class WorkflowBegan(Event, frozen=True, kw_only=True):
     thread_id: str | None = None
     trigger: str = "hand"
     taint: str = ""
-    """Whose words, which are no person's, began it, such as `the agent Ada`."""
+    """The taint of its start, such as `the agent Ada`."""
     due: int = 0
     directory: str | None = None
 
@@ -247,7 +247,7 @@ class WorkflowTainted(Event, frozen=True, kw_only=True):
 
 
 class WorkflowRetried(Event, frozen=True, kw_only=True):
-    """A run is retried from a step on; what was finished before it is kept."""
+    """A run is retried from a step on; steps that finished before it are kept."""
 
     privileged: ClassVar[bool] = True
     run_id: str
@@ -262,7 +262,7 @@ class WorkflowTimesMoved(Event, frozen=True, kw_only=True):
 
 
 class WorkflowStopping(Event, frozen=True, kw_only=True):
-    """A run will end thus, once what is at work is ended and taken back."""
+    """A run will end with this status, once running steps have ended and rollbacks are done."""
 
     run_id: str
     verdict: RunVerdict

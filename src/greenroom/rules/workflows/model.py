@@ -19,8 +19,9 @@ LIVE = ("running", "paused", "stopping")
 ENDED = ("completed", "failed", "cancelled")
 STEP_ENDED = ("completed", "failed", "skipped", "cancelled")
 ACTIVE = ("running", "waiting", "delayed", "held", "queued")
-"""What a step is between being ready and being over: at work, waiting, between two tries, held back by a pause, or in
-the queue because as many are at work as may be."""
+"""The statuses of a step between ready and over: running, waiting, delayed between two attempts, held by a pause, or
+queued because of `max_parallel`.
+"""
 
 
 WaitKind = Literal["run", "workflow", "ask", "message", "webhook", "time", "engine"]
@@ -92,7 +93,7 @@ class PersonWait(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The step of this run that waits; a nested workflow's asks are its step's."""
     since: int
     name: str = ""
-    """Who asks: an agent, or a workflow."""
+    """The asker: an agent, or a workflow."""
     asked_of: list[str] = []
     """Who alone may answer; empty is whoever may."""
 
@@ -162,7 +163,7 @@ class WorkflowRun(PagedRow, frozen=True, kw_only=True):
     active: int = 0
     """How many steps are between being ready and being over."""
     working: int = 0
-    """How many attempts are at work, those of items included."""
+    """How many attempts run, those of items included."""
     first_queued: str | None = None
     last_queued: str | None = None
     due: int = 0
@@ -176,7 +177,7 @@ class WorkflowRun(PagedRow, frozen=True, kw_only=True):
     thread_id: str | None = None
     trigger: str = "hand"
     taint: str = ""
-    """Whose words, which are no person's, began it, such as `the agent Ada`."""
+    """The taint of its start, such as `the agent Ada`."""
     note: str | None = None
     """Why it is paused."""
     verdict: RunVerdict | None = None
@@ -239,13 +240,13 @@ class WorkflowStep(Row, frozen=True, kw_only=True):
     leave: bool = False
     """Whether a person has let it begin, where its level asks for that."""
     asking: str = ""
-    """What people are asked: leave to begin, or what to do after a crash."""
+    """What people are asked: to approve the step, or what to do after a crash."""
     repairs: int = 0
     """How often the agent was asked to mend its output in this attempt."""
     resumed: str | None = None
     """The interrupted agent run that this attempt resumes."""
     next_queued: str | None = None
-    """Who comes after it in the queue."""
+    """The next step in the queue."""
     began_at: int | None = None
     ended_at: int | None = None
     agent_id: str | None = None

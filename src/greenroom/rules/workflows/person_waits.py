@@ -16,7 +16,7 @@ _MOST_LEVELS = 30
 
 
 def on_ask_raised(rows: Rows, event: AskRaised, context: Context) -> list[Event]:
-    """The runs that a new ask holds up. A report holds up nobody: it is there to be read."""
+    """The runs that a new ask blocks. A report blocks none: people only read it."""
     asker = event.asker
     if not ASK_KINDS[event.kind].is_awaited:
         return []

@@ -61,7 +61,7 @@ class StepReport(msgspec.Struct, frozen=True, kw_only=True):
     waits_kind: WaitKind | None
     waits_key: str
     reason: str | None
-    """Why it was skipped or cancelled, what it waits for, or what holds up who is at work for it."""
+    """Why it was skipped or cancelled, what it waits for, or what blocks its agent."""
     error: str | None
     output: Any
     total: int

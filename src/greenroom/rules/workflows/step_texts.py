@@ -9,7 +9,7 @@ from greenroom.rules.workflows.names import Place
 
 
 class StepText(NamedTuple):
-    """One text: where it is from the step on, what it is, and which names it may use."""
+    """One text: its place within the step, what it is, and the names that it may use."""
 
     path: Path
     form: Literal["expression", "condition", "template"]

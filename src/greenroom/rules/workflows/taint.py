@@ -35,7 +35,7 @@ def get_work_taint(rows: Rows, run: WorkflowRun, heard: HeardWords) -> str:
 
 
 def get_run_taint(rows: Rows, run: WorkflowRun) -> str:
-    """Whose words began a run, or what it came after, or came into it since."""
+    """The taint of a run: of its start, of the run before it, or of news since."""
     begun: WorkflowRun | None = run
     for _ in range(_EARLIER):
         root = rows.get(WORKFLOW_RUNS, begun.root_id) if begun is not None else None

@@ -66,7 +66,7 @@ def _join_lines(problems: Sequence[Problem]) -> Sentence:
 
 
 class BadWorkflow(Exception):
-    """A text is no workflow that could be carried out."""
+    """A text is no workflow that could run."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("\n".join(problem.text for problem in problems))
@@ -74,7 +74,7 @@ class BadWorkflow(Exception):
 
 
 def suggest_nearest(wrong: str, known: Collection[str], otherwise: Words = "") -> Words:
-    """What was probably meant, or what there is."""
+    """What was probably meant, or what exists."""
     near = difflib.get_close_matches(wrong, known, 1)
     if near:
         return build_sentence("suggestion.near", near=near[0])

@@ -60,7 +60,7 @@ def handle_answer(course: Transition, news: Answered) -> None:
 
 
 def ask_again(course: Transition, news: AskAgain) -> None:
-    """People agree to what will be done, and not to what it was before: they are asked again."""
+    """People approve the step as it will run: if it changed, they are asked again."""
     step = course.board.step(news.step)
     if step is not None and step.waits_for_leave:
         abandon(course, step, "the step was changed, and is asked about anew")

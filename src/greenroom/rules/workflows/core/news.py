@@ -33,7 +33,7 @@ class Ended(News, frozen=True, kw_only=True):
 
 
 class Work(News, frozen=True, kw_only=True):
-    """An attempt that needs nobody is to be carried out: values are worked out."""
+    """An attempt that needs no agent and no person: it computes values."""
 
     step: str
     attempt: int
@@ -110,7 +110,7 @@ class StopRequested(News, frozen=True, kw_only=True):
     cascade: bool = False
     """Whether the runs below it get the news too; otherwise each is ended by itself."""
     rollback: bool = False
-    """Whether what was completed is taken back first."""
+    """Whether completed steps are rolled back first."""
 
 
 class RetryRequested(News, frozen=True, kw_only=True):

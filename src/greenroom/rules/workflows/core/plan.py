@@ -175,7 +175,7 @@ V = TypeVar("V")
 
 
 class NewestCache(Generic[K, V]):
-    """What was worked out last, on the loop or in a thread."""
+    """The plan that was computed last, on the loop or in a thread."""
 
     def __init__(self, most: int) -> None:
         self._most = most

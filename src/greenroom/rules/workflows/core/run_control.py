@@ -45,7 +45,7 @@ def handle_stop_request(course: Transition, news: StopRequested) -> None:
 
 
 def _stop_rollback(course: Transition, reason: str) -> None:
-    """Somebody does not want to wait for what is being taken back."""
+    """Somebody aborts a rollback."""
     run = course.run
     for step_id in course.plan.order:
         for back in course.node(step_id).step.rollback:
@@ -57,7 +57,7 @@ def _stop_rollback(course: Transition, reason: str) -> None:
 
 
 def stop(course: Transition, _: str, how: tuple[RunVerdict, str | None], *, takes_back: bool | None = None) -> None:
-    """End what is at work; a run that has failed, or is to, then takes back what it had completed."""
+    """End running attempts. A run that failed, or will fail, then rolls back completed steps."""
     verdict, error = how
     if course.run.status in ENDED or course.run.status == "stopping":
         return
@@ -146,9 +146,9 @@ def _get_next_rollback(course: Transition) -> str | None:
 
 
 def retry(course: Transition, news: RetryRequested) -> None:
-    """Take a run up again. What is finished stays, but for the step that was named and all that comes after it.
+    """Retry a run. Finished steps stay, except the named one and all after it. Steps that were rolled back run again.
 
-    What was taken back is done again. Of a fan-out that has failed, the items that were completed stay so.
+    Completed items of a failed fan-out stay.
     """
     plan = course.plan
     anew = {step_id for step_id in plan.order if _is_taken_back(course, step_id)}

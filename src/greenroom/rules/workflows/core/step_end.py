@@ -36,7 +36,7 @@ def end_attempt(course: Transition, news: Ended) -> None:
 
 
 def set_values(course: Transition, news: Work) -> None:
-    """Carry out what needs nobody: the values of a `set` step."""
+    """Run a step that needs no agent and no person: it computes the values of `set`."""
     step, node = course.get_attempted_step(news.step, news.attempt), course.node(news.step)
     if step is None:
         return
@@ -97,7 +97,7 @@ def succeed(course: Transition, step_id: str, news: Ended) -> None:
 
 
 def _build_attempt_facts(news: Ended | None) -> dict[str, Any]:
-    """Who made the attempt, and what it has used."""
+    """Who made the attempt, and its usage."""
     if news is None or news.agent_run is None:
         return {} if news is None or news.spent == _NOTHING else {"spent": news.spent}
     return {"spent": news.spent, "agent_id": news.agent_id, "agent_run": news.agent_run}

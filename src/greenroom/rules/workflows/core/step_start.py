@@ -128,7 +128,7 @@ def _render_value(value: object) -> str:
 
 
 def make_attempt(course: Transition, step_id: str, before: Interrupted | None) -> None:
-    """Make an attempt, unless the run is paused or has as many at work as may be."""
+    """Start an attempt, unless the run is paused or has as many as `max_parallel` allows."""
     run, node, step = course.run, course.node(step_id), course.step(step_id)
     if run.status != "running" and not node.is_rollback:
         _hold(course, step_id, leave=True)

@@ -24,7 +24,7 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 class OverlayBoard:
-    """A board on top of another: what is put stays here."""
+    """A board on top of another: changes stay here."""
 
     def __init__(self, below: Board) -> None:
         self.run: WorkflowRun = below.run
@@ -157,6 +157,6 @@ def hash_parts(*parts: object) -> bytes:
 
 
 def derive_id(prefix: str, at: int, *parts: object) -> str:
-    """An id that sorts by time like any other and follows from what it is for, so that it is the same every time."""
+    """An id that sorts by time like any other, derived from its purpose, so that it is the same every time."""
     number = at << 80 | int.from_bytes(hash_parts(*parts)[:10], "big")
     return prefix + "_" + "".join([_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5)])

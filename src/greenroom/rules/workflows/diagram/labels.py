@@ -36,7 +36,7 @@ def get_title(step: Step) -> str:
 
 
 def build_subtitle(step: Step) -> str:
-    """Who carries the step out, or what it waits for."""
+    """The agent of the step, or what it waits for."""
     match step.kind:
         case "agent":
             who = step.profile or (f"again {step.reuse_agent}" if step.reuse_agent else step.agent_runtime) or ""

@@ -101,7 +101,7 @@ def _count_crossings(rows: list[list[Vertex]], below: Ties) -> int:
 
 
 def _place_vertices(rows: list[list[Vertex]], above: Ties, below: Ties) -> dict[Vertex, float]:
-    """How far to the right each vertex is: as near to what it is tied to as the order and the gaps allow."""
+    """How far to the right each vertex is: as near to its neighbours as the order and the gaps allow."""
     both = {vertex: above[vertex] + below[vertex] for vertex in above}
     across: dict[Vertex, float] = {}
     for row in rows:
@@ -116,7 +116,7 @@ def _place_vertices(rows: list[list[Vertex]], above: Ties, below: Ties) -> dict[
 
 
 def _spread(wished: list[float], row: list[Vertex]) -> list[float]:
-    """The places nearest to those wished for that keep the order and the gaps (isotonic regression)."""
+    """The places nearest to the desired ones that keep the order and the gaps (isotonic regression)."""
     offsets = [0.0]
     for left, right in itertools.pairwise(row):
         offsets.append(offsets[-1] + (_get_width(left) + _get_width(right)) / 2 + GAP)

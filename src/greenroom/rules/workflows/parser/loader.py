@@ -35,7 +35,7 @@ class LoadedWorkflow:
     definition: d.WorkflowDefinition
     lines: Mapping[Path, int]
     warnings: tuple[Problem, ...] = ()
-    """What is written in vain."""
+    """Keys that have no effect."""
 
 
 def load_text(

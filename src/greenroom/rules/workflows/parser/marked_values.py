@@ -33,7 +33,7 @@ _TRUTHS = {"true": True, "True": True, "TRUE": True, "false": False, "False": Fa
 
 
 class BadText(Exception):
-    """The text is no YAML that we take."""
+    """The text is no YAML that is accepted here."""
 
     def __init__(self, line: int, message: Words, remedy: Words, column: int = 0) -> None:
         super().__init__(str(message))

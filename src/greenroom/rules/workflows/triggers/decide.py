@@ -42,7 +42,7 @@ def arm_trigger(rows: Rows, command: m.ArmTrigger, context: Context) -> list[Eve
 
 
 def disarm_all(rows: Rows, event: EpochBegun, context: Context) -> list[Event]:
-    """A trigger may have been disarmed since the backup, and what is due by the clock may have been started."""
+    """A trigger may have been disarmed since the backup, and a run that is due may have started."""
     armed = [found for found in rows.find(m.TRIGGERS, order="_key") if found.armed]
     return [m.TriggerArmed(trigger_id=found.id, armed=False, reason=_RESTORED) for found in armed]
 
@@ -53,7 +53,7 @@ def look_at_trigger(rows: Rows, command: m.LookAtTrigger, context: Context) -> l
     if found is None or not found.armed or found.kind != "cron":
         return []
     last = found.last
-    if last > context.now + WRONG_CLOCK_MS:  # the clock was ahead; what is due goes by the right one again
+    if last > context.now + WRONG_CLOCK_MS:  # the clock was ahead; due times follow the right one again
         last = context.now
     events: list[Event] = []
     for due in find_due_times(found.spec, last, context.now):

@@ -60,7 +60,7 @@ class ArmTrigger(Command, frozen=True, kw_only=True):
 
 
 class LookAtTrigger(Command, frozen=True, kw_only=True):
-    """Start what is due by the clock; the hub's timer says so."""
+    """Start the runs that are due; the hub's timer gives this command."""
 
     trigger_id: str
 

@@ -88,7 +88,7 @@ def trigger_looked_at(tx: Tx, event: m.TriggerLookedAt, record: Recorded) -> Non
 
 
 def nonce_seen(tx: Tx, event: m.NonceSeen, record: Recorded) -> None:
-    """Remember it; what is so old that its signature would be refused anyhow is forgotten on the way."""
+    """Remember a call, and forget those that are so old that their signature would be refused anyway."""
     old = record.at - 2 * WINDOW_S * 1000 - 60_000
     for row in tx.find(m.SEEN, before=("at", old), order="at", limit=_FORGET):
         tx.drop(m.SEEN, row.door, row.nonce)

@@ -82,5 +82,5 @@ def need_signed_call(key: bytes, door: str, headers: Mapping[str, str], body: by
 
 
 def build_wrong_signature() -> Refused:
-    """One answer for every call that is not proven, so that nobody learns which triggers there are."""
+    """The same refusal for every call without a valid signature, so that nobody learns which triggers exist."""
     return Refused("wrong_signature", "forbidden", id=ID, time=TIME, signatures=SIGNATURES)

@@ -7,7 +7,7 @@ from greenroom.runtimes.agents.claude.own_rules import ASKING
 ADAPTER = AcpManifest(
     name="claude-agent-acp",
     command=["claude-agent-acp"],
-    # Some versions take any value of IS_SANDBOX for a yes that Claude Code itself refuses.
+    # Some versions treat any value of IS_SANDBOX as true, even one that Claude Code itself refuses.
     unset=["IS_SANDBOX"],
     # All of the hub's tools at once, and no calls of the model to guess what the user could say next.
     always=ValueInjection(

@@ -23,7 +23,7 @@ _STATUS = "status"
 _KINDS = {*_TELLING.values(), *_ASKING.values(), _STATUS}
 _MOST = 16 << 20
 _SIGN = "held by Greenroom"
-"""What is shown in the place of a status line."""
+"""The text in place of a status line."""
 
 
 def build_hook_settings(folder: Path) -> Json:

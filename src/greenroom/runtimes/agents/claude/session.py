@@ -51,7 +51,7 @@ class ClaudeRequest(msgspec.Struct):
 
 
 class ClaudeTurn(msgspec.Struct):
-    """From a prompt until all that was said to the agent has been read and answered."""
+    """From a prompt until the agent has read and answered all messages."""
 
     waiting: set[str] = set()
     """The messages that Claude Code has not read yet."""
@@ -185,7 +185,7 @@ class ClaudeSession:
                 self._line.do(self._line.send({"type": "control_response", "response": error}))
 
     def _withdraw(self, request_id: str) -> None:
-        """What was asked there is not waited for any more."""
+        """Nobody waits for those answers any more."""
         gone = [permission for permission, asked in self._asked.items() if asked.request_id == request_id]
         for one in gone:
             del self._asked[one]
@@ -201,7 +201,7 @@ class ClaudeSession:
             self._line.do(self._interrupt())
 
     def _handle_result(self, result: Json) -> None:
-        """A result ends the turn, unless it is about something else than what is still unread."""
+        """A result ends the turn, unless messages that it does not cover are still unread."""
         turn = self._turn
         if turn is None or (self._tells_progress and turn.waiting):
             return

@@ -12,7 +12,7 @@ _MODEL_INPUT = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens
 
 
 class UsageTotals(msgspec.Struct, frozen=True):
-    """What a session has used so far, by model, and what it has cost."""
+    """The usage and cost of a session so far, by model."""
 
     models: dict[str, tuple[int, int]] = {}
     cost_usd: float = 0.0
@@ -33,7 +33,7 @@ def count_tokens(usage: Json) -> tuple[int, int]:
 
 
 class SessionUsage:
-    """One session's account. What was used between two turns belongs to the turn that follows."""
+    """The usage of one session. Usage between two turns belongs to the turn that follows."""
 
     def __init__(self) -> None:
         self._before: UsageTotals | None = UsageTotals()

@@ -86,7 +86,7 @@ class ClaudeTerminalSession(PtySession):
         await super().prompt(text)
 
     async def _put(self, text: str, *, wait: bool) -> None:
-        with contextlib.suppress(TimeoutError):  # who stops Claude Code at the terminal tells nobody
+        with contextlib.suppress(TimeoutError):  # nobody reports that a person stopped Claude Code at the terminal
             async with asyncio.timeout(_FREE_S):
                 await self._free.wait()
         async with self._hands:
@@ -96,7 +96,7 @@ class ClaudeTerminalSession(PtySession):
             if self._asked or not is_free:  # Enter could answer what it asks a person
                 self._end_turn(TurnEnded(reason="failed", error=_IN_USE))
                 return
-            self._calls.clear()  # a turn that was stopped does not tell of their ends
+            self._calls.clear()  # a turn that was stopped does not report their ends
             with self._line.hold_typed_keys():
                 await self._empty_input()
                 self._left = self._typed = _count_erasures(text)
@@ -196,7 +196,7 @@ class ClaudeTerminalSession(PtySession):
                 self._calls[call] = told
                 self._ears.put(CallStarted(call=call, tool=tool, title=build_title(given), input=given))
             case "ask" if find_questions({"tool_name": tool, "input": given}):
-                self._bell.answer(number, {})  # they are for who sits at the terminal
+                self._bell.answer(number, {})  # they are for the person at the terminal
             case "ask":
                 self._asked[number] = told
                 about = next((id for id, one in self._calls.items() if _is_same(one, told)), call)
@@ -244,7 +244,7 @@ class ClaudeTerminalSession(PtySession):
             return
         self._ledger.read_more(self._transcript)
         used = self._ledger.count_used()
-        if is_last or used.input_tokens:  # the transcript is written a little later than it tells of a call
+        if is_last or used.input_tokens:  # the transcript is written a little later than the call is reported
             self._ears.put(msgspec.structs.replace(used, is_last=is_last))
 
     def _withdraw_answered(self, numbers: list[str]) -> None:
@@ -277,7 +277,7 @@ class ClaudeTerminalSession(PtySession):
 
 
 def _is_waiting_for_helpers(told: Json) -> bool:
-    """Whether it goes on by itself, when a helper that works in the background has ended."""
+    """Whether it continues by itself, after a helper in the background has ended."""
     tasks = told.get("background_tasks")
     kinds = [(task.get("type"), task.get("status")) for task in tasks or [] if isinstance(task, dict)]
     return ("subagent", "running") in kinds

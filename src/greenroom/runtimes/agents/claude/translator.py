@@ -18,9 +18,9 @@ Reason = Literal["done", "cancelled", "refused", "limit", "failed"]
 _QUESTIONS = "AskUserQuestion"
 _LIMITS = ("error_max_turns", "error_max_budget_usd")
 _MILLISECONDS = 10**11
-"""A time above it is not told in seconds."""
+"""A time above it is not in seconds."""
 _TELLING = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "skill", "description")
-"""What of a tool's input tells people most, the best first."""
+"""The fields of a tool's input that say most to people, the best first."""
 
 
 class ClaudeTranslator:
@@ -31,7 +31,7 @@ class ClaudeTranslator:
         self._current: dict[str | None, str] = {}
 
     def translate(self, message: Json) -> list[Heard]:
-        """What a message of the stream tells; nothing for those that only matter to the session."""
+        """The facts in a message of the stream; none for messages that only matter to the session."""
         match message:
             case {"type": "stream_event", "event": dict(event)}:
                 return self._translate_piece(event, message.get("parent_tool_use_id"))
@@ -110,7 +110,7 @@ def read_turn_end(result: Json) -> TurnEnded:
 
 
 def read_reset_time(limit: Json) -> int | None:
-    """When an account that is used up can be used again, in milliseconds; 0 if that is not told, None if it can be."""
+    """When an account at its limit can be used again, in milliseconds; 0 if unknown, None if it can be used."""
     if limit.get("status") != "rejected":
         return None
     told = limit.get("resetsAt")

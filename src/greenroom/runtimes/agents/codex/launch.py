@@ -27,7 +27,7 @@ class CodexLaunch(msgspec.Struct, frozen=True, kw_only=True):
     params: Json
     """What the thread is started or resumed with."""
     socket: Path | None = None
-    """Where the app server listens, if a person is to sit in."""
+    """Where the app server listens, if people can attach."""
 
 
 def plan_launch(opening: SessionOptions, token: str | None) -> CodexLaunch:

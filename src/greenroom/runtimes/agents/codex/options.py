@@ -7,7 +7,7 @@ from greenroom.runtimes.driver_options import DriverOptions
 
 class CodexOptions(DriverOptions, frozen=True, kw_only=True):
     attach: bool = False
-    """Whether a person can sit in the live session, in Codex's own terminal program."""
+    """Whether people can attach to the live session, in Codex's own terminal program."""
     approval_policy: Literal["untrusted", "on-request", "on-failure", "never"] = "untrusted"
     sandbox: Literal["read-only", "workspace-write", "danger-full-access"] = "workspace-write"
     config: dict[str, Any] = {}

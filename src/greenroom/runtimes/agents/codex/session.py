@@ -20,10 +20,10 @@ _METHOD_NOT_FOUND = -32601
 
 
 class CodexTurn(msgspec.Struct):
-    """From a prompt until all that was said to the agent has been read and answered."""
+    """From a prompt until the agent has read and answered all messages."""
 
     request: int = 0
-    """The request that began it, or joined one of a person's; its answer tells the turn's id."""
+    """The request that started it, or joined one of a person's; its answer has the turn's id."""
     id: str = ""
     unanswered: dict[str, str] = {}
     """What was said, by the ids that we gave, and after which the model has done nothing yet."""
@@ -51,9 +51,9 @@ class CodexSession:
         """The turns that are under way, by thread: ours, and those of the agent's helpers."""
         self._asked: dict[str, CodexRequest] = {}
         self._steering: dict[int, Json] = {}
-        """What is said into the turn and not accepted yet, by request."""
+        """Messages that were sent into the turn and not accepted yet, by request."""
         self._tells_progress = False
-        """Whether it tells by our ids what it reads."""
+        """Whether it reports by our ids what it reads."""
         self._line = JsonLines(process, self._handle_message, self._ears, lines)
 
     async def request(self, method: str, params: Json) -> Json:
@@ -71,7 +71,7 @@ class CodexSession:
         await self._line.send({"method": method})
 
     def begin(self, opened: Opened, model: str | None, attach_command: AttachCommand | None) -> None:
-        """The thread is there; what was told so far, such as what it has used, is not for the reader."""
+        """The thread is open; earlier notifications, such as its usage, are not for the reader."""
         self._thread = opened.session
         self._translator.model = model
         self._attach_command = attach_command
@@ -97,7 +97,7 @@ class CodexSession:
         self._steering[number] = said
         try:
             await self._ask(number, "turn/steer", {**said, "expectedTurnId": turn.id})
-        except (ValueError, ConnectionError):  # the turn has just ended, or Died tells it
+        except (ValueError, ConnectionError):  # the turn has just ended, or Died reports it
             return False
         finally:
             del self._steering[number]
@@ -117,7 +117,7 @@ class CodexSession:
             self._withdraw(asked.request)
         await self._line.send({"id": asked.request, "result": build_answer(asked, decision)})
         if decision == "deny" and text:
-            # A refusal has no place for words, but the turn goes on and can be told them.
+            # A refusal has no field for words, but the turn continues and can get them.
             await self.steer(f"You may not do this: {asked.title}\n{text}")
         elif decision == "cancel" and not asked.ends_turn:
             await self.cancel()
@@ -222,7 +222,7 @@ class CodexSession:
         self._ears.put(*asked.heard)
 
     def _withdraw(self, request: Any) -> None:
-        """What was asked there is not waited for any more."""
+        """Nobody waits for those answers any more."""
         gone = [permission for permission, asked in self._asked.items() if asked.request == request]
         for permission in gone:
             del self._asked[permission]

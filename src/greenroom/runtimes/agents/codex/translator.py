@@ -75,11 +75,11 @@ class CodexTranslator:
         return []
 
     def begin(self) -> None:
-        """A turn begins: what was used up to now belongs to others."""
+        """A turn starts: earlier usage belongs to others."""
         self._used_before = dict(self._used)
 
     def finish(self, thread: str) -> list[Heard]:
-        """A turn is over, and with it the calls of which no end was told."""
+        """A turn is over, and with it the calls whose end was not reported."""
         stopped = [id for id in self._items if self._threads[id] == thread]
         for id in stopped:
             del self._items[id], self._threads[id]

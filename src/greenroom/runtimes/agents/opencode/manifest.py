@@ -13,7 +13,7 @@ SERVE = ["serve", "--hostname", "127.0.0.1", "--port", "0"]
 ATTACH = "attach"
 MODELS = ["models"]
 LISTENS = "listening on "
-"""What it prints before its address."""
+"""The text that it prints before its address."""
 USER = "opencode"
 PASSWORD = "OPENCODE_SERVER_PASSWORD"  # noqa: S105 a variable's name
 CONFIG = "OPENCODE_CONFIG_CONTENT"

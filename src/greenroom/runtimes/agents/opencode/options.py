@@ -5,4 +5,4 @@ from greenroom.runtimes.driver_options import AcpOptions
 
 class OpencodeOptions(AcpOptions, frozen=True, kw_only=True):
     attach: bool = False
-    """Whether a person can sit in the live session, in OpenCode's own terminal program."""
+    """Whether people can attach to the live session, in OpenCode's own terminal program."""

@@ -22,7 +22,7 @@ class OpencodeRequest(msgspec.Struct):
     answers: dict[str, str] = {}
 
     def build_reply(self, decision: Decision, text: str) -> tuple[str, Json | None]:
-        """The path and the body that say this. A refusal with words lets the turn go on; one without ends it."""
+        """The path and the body of an answer. A refusal with words lets the turn continue; one without ends it."""
         if self.is_question:
             if decision != "allow":
                 return f"/question/{self.request}/reject", None

@@ -23,14 +23,14 @@ Json = dict[str, Any]
 _IDS = 1 << 48
 _TITLE = 60
 _FOLLOWS_S = 3.0
-"""How long the arguments of a call may follow behind the wish to make it."""
+"""How long the arguments of a call may arrive after its start."""
 
 
 class OpencodeTurn(msgspec.Struct):
     """From a prompt until the agent has nothing more to answer."""
 
     messages: list[str]
-    """The ids that we gave to what was said in it."""
+    """The ids that we gave to the messages in it."""
     has_begun: bool = False
     has_answered: bool = False
     """Whether the model is being asked. To stop OpenCode before that breaks it: every later turn is stopped as well."""
@@ -195,7 +195,7 @@ class OpencodeSession:
                 self._handle_progress(kind, properties)
 
     async def _ask_when_known(self, properties: Json) -> None:
-        """Nobody can say yes to a call without its arguments; should they not follow, it is asked as it is."""
+        """Nobody can approve a call without its arguments; if they do not arrive, it is asked as it is."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FOLLOWS_S):
                 while not is_call_known(self._translator, properties):
@@ -214,7 +214,7 @@ class OpencodeSession:
         self._ears.put(*heard)
 
     def _withdraw(self, request: str) -> None:
-        """What was asked there is not waited for any more."""
+        """Nobody waits for those answers any more."""
         self._untold.discard(request)
         gone = [permission for permission, asked in self._asked.items() if asked.request == request]
         for permission in gone:
