@@ -43,6 +43,11 @@ def build_sentence(key: str, /, **params: object) -> Sentence:
     return Sentence(key, {name: _list_param(value) for name, value in params.items()})
 
 
+def shorten(said: Words, limit: int) -> Words:
+    """Words that came from elsewhere, cut to so many characters; a sentence of ours is short by itself."""
+    return said[:limit] if isinstance(said, str) else said
+
+
 def join_with_and(words: Iterable[Words]) -> Words:
     """One thing and another; there is at least one."""
     return functools.reduce(lambda first, second: build_sentence("both", first=first, second=second), words)

@@ -720,6 +720,11 @@ export interface SavedVersion {
   restored_from?: number
 }
 
+export interface Sentence {
+  key: string
+  params?: Record<string, string | number | (string | number | Sentence)[] | Sentence>
+}
+
 export interface ServerDefinition {
   command?: string[]
   url?: string | null
@@ -915,7 +920,7 @@ export interface TriggerState {
   starts?: number
   started_at?: number
   last_run?: string | null
-  error?: string | null
+  error?: string | Sentence | null
   minute?: number
   in_minute?: number
 }
@@ -998,7 +1003,7 @@ export interface WorkflowAttempt {
   ended_at?: number | null
   agent_id?: string | null
   agent_run?: string | null
-  error?: string | null
+  error?: string | Sentence | null
   round?: number
   spent?: WorkflowUsage
 }
@@ -1025,7 +1030,7 @@ export interface WorkflowEnding {
   key: string
   run_id: string
   step: string
-  reason?: string
+  reason?: string | Sentence
 }
 
 export interface WorkflowFacts {
@@ -1070,10 +1075,10 @@ export interface WorkflowRun {
   thread_id?: string | null
   trigger?: string
   taint?: string
-  note?: string | null
+  note?: string | Sentence | null
   verdict?: "cancelled" | "completed" | "failed" | null
   takes_back?: boolean
-  error?: string | null
+  error?: string | Sentence | null
   output?: unknown
   ended_at?: number | null
   spent?: WorkflowUsage
@@ -1104,8 +1109,8 @@ export interface WorkflowStep {
   agent_id?: string | null
   agent_run?: string | null
   output?: unknown
-  error?: string | null
-  reason?: string | null
+  error?: string | Sentence | null
+  reason?: string | Sentence | null
   rollback?: boolean
   debt?: boolean
   spent?: WorkflowUsage

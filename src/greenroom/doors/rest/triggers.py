@@ -23,7 +23,7 @@ from greenroom.rules.workflows.triggers.model import (
     TriggerState,
 )
 from greenroom.rules.workflows.verbs import TRIGGER_VERBS
-from greenroom.sentences import build_sentence
+from greenroom.sentences import Words, build_sentence
 from greenroom.services.hub import Hub
 from greenroom.services.webhook_key import ensure_webhook_key
 
@@ -54,7 +54,7 @@ class Fired(msgspec.Struct):
     """What a call has started; or why nothing."""
 
     run_id: str | None = None
-    error: str | None = None
+    error: Words | None = None
 
 
 class Signalled(msgspec.Struct):

@@ -6,6 +6,7 @@ from greenroom.log.model import Command
 from greenroom.rules.workflows.core.news import News
 from greenroom.rules.workflows.definition import WorkflowDefinition
 from greenroom.rules.workflows.model import OutsideWork
+from greenroom.sentences import Sentence
 
 
 class PutWorkflow(Command, frozen=True, kw_only=True):
@@ -88,6 +89,8 @@ class AbortWorkflow(Command, frozen=True, kw_only=True):
 
     run_id: str
     reason: str = ""
+    said: Sentence | None = None
+    """What the hub itself gives as the reason, in place of the other."""
     rollback: bool = False
     """Run the rollback steps of completed steps. Aborting a run that does so already ends it."""
 

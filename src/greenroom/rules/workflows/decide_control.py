@@ -34,6 +34,7 @@ from greenroom.rules.workflows.model import ENDED, ENDINGS, LIVE, STEPS, WORKFLO
 from greenroom.rules.workflows.queries import hash_definition, load_plan, need_version, need_workflow_run
 from greenroom.rules.workflows.row_boards import RowsBoard
 from greenroom.rules.workflows.taint import taint_run
+from greenroom.sentences import build_sentence
 
 _FIXED = ("id", "dependencies", "join", "rollback", "for_each", "on_error")
 """What makes the graph; a run that is under way keeps it."""
@@ -91,7 +92,7 @@ def resume_workflow(rows: Rows, command: ResumeWorkflow, context: Context) -> li
 def abort_workflow(rows: Rows, command: AbortWorkflow, context: Context) -> list[Event]:
     """The whole tree below a run ends in one stroke, so that nothing is started in it any more."""
     run = _need_steered_run(rows, command, command.run_id)
-    reason = command.reason[:500] or "aborted by hand"
+    reason = command.said or command.reason[:500] or build_sentence("step_reason.aborted_by_hand")
     return _advance_tree(rows, run, LIVE, StopRequested(error=reason, cascade=True, rollback=command.rollback), context)
 
 

@@ -12,6 +12,7 @@ from greenroom.rules.workflows.model import (
     StepWait,
     WorkflowUsage,
 )
+from greenroom.sentences import Words
 
 
 class WorkflowPut(Event, frozen=True, kw_only=True):
@@ -88,7 +89,7 @@ class StepAsked(Event, frozen=True, kw_only=True):
     about: str = "leave"
     """leave: may it begin? crash: what now?"""
     due: int = 0
-    reason: str = ""
+    reason: Words = ""
     spent: WorkflowUsage = WorkflowUsage()
 
 
@@ -121,7 +122,7 @@ class StepDelayed(Event, frozen=True, kw_only=True):
 
     run_id: str
     step: str
-    error: str
+    error: Words
     due: int
     spent: WorkflowUsage = WorkflowUsage()
     agent_id: str | None = None
@@ -162,7 +163,7 @@ class StepMoved(Event, frozen=True, kw_only=True):
     run_id: str
     step: str
     waits_for: StepWait
-    reason: str
+    reason: Words
     spent: WorkflowUsage = WorkflowUsage()
     agent_id: str | None = None
 
@@ -174,8 +175,8 @@ class StepEnded(Event, frozen=True, kw_only=True):
     step: str
     status: StepVerdict
     output: Any = None
-    error: str | None = None
-    reason: str | None = None
+    error: Words | None = None
+    reason: Words | None = None
     debt: bool = False
     reached: list[str] = []
     """The steps after it that wait for others still."""
@@ -204,7 +205,7 @@ class EndingWanted(Event, frozen=True, kw_only=True):
     run_id: str
     step: str
     what: OutsideWork
-    reason: str = ""
+    reason: Words = ""
 
 
 class EndingDone(Event, frozen=True, kw_only=True):
@@ -219,7 +220,7 @@ class WorkflowPaused(Event, frozen=True, kw_only=True):
 
     privileged: ClassVar[bool] = True
     run_id: str
-    reason: str = ""
+    reason: Words = ""
 
 
 class WorkflowResumed(Event, frozen=True, kw_only=True):
@@ -266,7 +267,7 @@ class WorkflowStopping(Event, frozen=True, kw_only=True):
 
     run_id: str
     verdict: RunVerdict
-    error: str | None = None
+    error: Words | None = None
     takes_back: bool | None = None
     """Whether rollback steps are carried out; None, in older logs, is whether it has failed."""
 
@@ -277,4 +278,4 @@ class WorkflowEnded(Event, frozen=True, kw_only=True):
     run_id: str
     status: RunVerdict
     output: Any = None
-    error: str | None = None
+    error: Words | None = None

@@ -8,6 +8,7 @@ from greenroom.link.ask_kinds import AskKind
 from greenroom.log.model import Row, Table
 from greenroom.log.pages import PagedRow
 from greenroom.rules.workflows.definition import WorkflowDefinition
+from greenroom.sentences import Words
 
 RunVerdict = Literal["completed", "failed", "cancelled"]
 WorkflowStatus = Literal["running", "paused", "stopping"] | RunVerdict
@@ -178,13 +179,13 @@ class WorkflowRun(PagedRow, frozen=True, kw_only=True):
     trigger: str = "hand"
     taint: str = ""
     """The taint of its start, such as `the agent Ada`."""
-    note: str | None = None
+    note: Words | None = None
     """Why it is paused."""
     verdict: RunVerdict | None = None
     """How it will end, while it is stopping."""
     takes_back: bool = False
     """Whether rollback steps are carried out before that."""
-    error: str | None = None
+    error: Words | None = None
     output: Any = None
     ended_at: int | None = None
     spent: WorkflowUsage = WorkflowUsage()
@@ -252,8 +253,8 @@ class WorkflowStep(Row, frozen=True, kw_only=True):
     agent_id: str | None = None
     agent_run: str | None = None
     output: Any = None
-    error: str | None = None
-    reason: str | None = None
+    error: Words | None = None
+    reason: Words | None = None
     """Why it waits, was skipped or cancelled."""
     rollback: bool = False
     """Whether it takes another step back; its run does not count it."""
@@ -298,7 +299,7 @@ class WorkflowAttempt(Row, frozen=True, kw_only=True):
     ended_at: int | None = None
     agent_id: str | None = None
     agent_run: str | None = None
-    error: str | None = None
+    error: Words | None = None
     round: int = 0
     spent: WorkflowUsage = WorkflowUsage()
 
@@ -310,7 +311,7 @@ class WorkflowEnding(Row, frozen=True, kw_only=True):
     key: str
     run_id: str
     step: str
-    reason: str = ""
+    reason: Words = ""
 
     @property
     def work(self) -> OutsideWork:

@@ -22,6 +22,7 @@ from greenroom.rules.workflows.model import (
     get_step_id,
 )
 from greenroom.rules.workflows.queries import find_attempts, find_steps, load_plan
+from greenroom.sentences import Words, build_sentence
 
 _UNTAKEN_MS = 10_000
 """After so long it is worth a word that no node has taken an agent's run."""
@@ -36,7 +37,7 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: int | None
     agent_id: str | None
     agent_run: str | None
-    error: str | None
+    error: Words | None
     spent: WorkflowUsage
 
 
@@ -60,9 +61,9 @@ class StepReport(msgspec.Struct, frozen=True, kw_only=True):
     """What it waits for in one text, such as `run ID` or `time`; `waits_kind` and `waits_key` are its parts."""
     waits_kind: WaitKind | None
     waits_key: str
-    reason: str | None
+    reason: Words | None
     """Why it was skipped or cancelled, what it waits for, or what blocks its agent."""
-    error: str | None
+    error: Words | None
     output: Any
     total: int
     done: int
@@ -165,19 +166,21 @@ def _build_step_report(
     )
 
 
-def _describe_obstacle(rows: Rows, step: WorkflowStep, at_work: Run | None, now: int) -> str | None:
+def _describe_obstacle(rows: Rows, step: WorkflowStep, at_work: Run | None, now: int) -> Words | None:
     """What keeps a running step from continuing, and what to do about it."""
     if step.status != "running":
         return None
     if step.waits_kind == "workflow" and rows.get(WORKFLOW_RUNS, step.waits_key) is not None:
-        return f"see `greenroom dag status {step.waits_key}`"
+        return build_sentence("step_wait.nested", run_id=step.waits_key)
     if at_work is None:
         return None
     if held_up := describe_obstacle(rows, at_work):
         return held_up
     if at_work.status == "waiting":
-        what_to_do = "it goes on by itself" if at_work.goes_on_at else "see `greenroom ask list`"
-        return f"waits: {at_work.waiting_for or 'for a person'} ({what_to_do})"
+        what = at_work.waiting_for or build_sentence("step_wait.person")
+        if at_work.goes_on_at:
+            return build_sentence("step_wait.by_itself", what=what)
+        return build_sentence("step_wait.for_asks", what=what)
     if at_work.status == "pending" and at_work.node_id is None and now - at_work.created_at > _UNTAKEN_MS:
-        return "waits for a node that takes it (see `greenroom node list`)"
+        return build_sentence("step_wait.untaken")
     return None

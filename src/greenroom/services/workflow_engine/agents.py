@@ -15,6 +15,7 @@ from greenroom.rules.workflows.core.plan import PlanNode
 from greenroom.rules.workflows.core.transition import derive_id
 from greenroom.rules.workflows.model import WorkflowFacts, WorkflowRun, WorkflowStep
 from greenroom.rules.workflows.taint import get_work_taint
+from greenroom.sentences import Words, build_sentence
 from greenroom.services.workflow_engine.prompts import StepTexts, build_correction_prompt
 
 POOL = "pool:"
@@ -22,7 +23,11 @@ _NAME = 80
 
 
 class CannotResume(Exception):
-    """An interrupted run cannot be gone on with; the message says why."""
+    """An interrupted run cannot be gone on with; `said` says why."""
+
+    def __init__(self, said: Words) -> None:
+        super().__init__(str(said))
+        self.said = said
 
 
 async def start_agent(
@@ -44,7 +49,7 @@ async def start_agent(
         try:
             await log.do(resume)
         except Refused as no:
-            raise CannotResume(no.message) from no
+            raise CannotResume(no.said) from no
         return
     config = node.step.agent_config
     who: dict[str, Any]
@@ -53,7 +58,9 @@ async def start_agent(
         if agent is None or agent.profile is None:
             raise Refused("agent_not_kept.gone", "not_found")
         who = {"agent": agent.id, "profile": agent.profile}
-        prompt = build_correction_prompt(step.reason or "it does not fit", node.step.output_schema)
+        prompt = build_correction_prompt(
+            str(step.reason or build_sentence("output_problem.does_not_fit")), node.step.output_schema
+        )
     else:
         who = _choose_agent(log.rows, run, facts, node, telling)
         prompt = telling.prompt()

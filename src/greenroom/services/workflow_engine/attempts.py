@@ -11,6 +11,7 @@ from greenroom.log.model import Commit
 from greenroom.rules.runs.model import ENDED, RUNS
 from greenroom.rules.workflows.core.news import Ended, Work
 from greenroom.rules.workflows.model import STEPS, WorkflowStep
+from greenroom.sentences import build_sentence
 from greenroom.services.workflow_engine.executor import AttemptExecutor
 from greenroom.services.workflow_engine.news_delivery import Complain, tell_run
 
@@ -80,7 +81,9 @@ class AttemptRunner:
             raise
         except Exception as error:
             self._complain(f"step {step.id} of {step.run_id}", error)
-            failed = Ended(step=step.id, attempt=step.attempt, ok=False, error=f"it could not be begun: {error}")
+            failed = Ended(
+                step=step.id, attempt=step.attempt, ok=False, error=build_sentence("step_error.bug", error=error)
+            )
             await tell_run(self._log, step.run_id, [failed], self._complain)
 
     @contextmanager

@@ -30,6 +30,7 @@ from greenroom.rules.workflows.model import (
     WorkflowEnding,
     WorkflowStep,
 )
+from greenroom.sentences import build_sentence
 from greenroom.services.workflow_engine.executor import AttemptExecutor
 from greenroom.services.workflow_engine.news_delivery import tell_run
 from greenroom.services.workflow_engine.timers import TimerEntry, Timers
@@ -205,7 +206,9 @@ class Engine:
             raise
         except Exception as error:
             self._complain(f"step {step_id} of {run_id}", error)
-            failed = Ended(step=step_id, attempt=step.attempt, ok=False, error=f"it could not be begun: {error}")
+            failed = Ended(
+                step=step_id, attempt=step.attempt, ok=False, error=build_sentence("step_error.bug", error=error)
+            )
             self._queue_news(run_id, failed)
             self._wake.set()
 

@@ -34,6 +34,7 @@ from greenroom.rules.workflows.model import (
 from greenroom.rules.workflows.queries import load_plan
 from greenroom.rules.workflows.row_boards import RowsBoard
 from greenroom.rules.workflows.taint import get_work_taint
+from greenroom.sentences import Words, build_sentence
 from greenroom.services.workflow_engine.agents import CannotResume, start_agent
 from greenroom.services.workflow_engine.prompts import MissingSkill, StepTexts
 from greenroom.services.workflow_engine.results import UnusableOutput, parse_output
@@ -62,10 +63,10 @@ class HubExecutor:
             await self._begin(run, step)
         except (Refused, ExpressionFailed, BadExpression, MissingSkill) as no:
             failure = "failed" if isinstance(no, Refused | MissingSkill) else "expression"
-            told = Ended(step=step.id, attempt=step.attempt, ok=False, error=str(no), failure=failure)
+            told = Ended(step=step.id, attempt=step.attempt, ok=False, error=no.said, failure=failure)
             await self._log.do(TellRun(by=HUB, run_id=run.id, news=[told]))
         except CannotResume as no:
-            await self._log.do(TellRun(by=HUB, run_id=run.id, news=[_build_cannot_resume(step, str(no))]))
+            await self._log.do(TellRun(by=HUB, run_id=run.id, news=[_build_cannot_resume(step, no.said)]))
 
     def _is_there(self, step: WorkflowStep) -> bool:
         table = _TABLES.get(step.waits_kind) if step.waits_kind else None
@@ -107,24 +108,25 @@ class HubExecutor:
 
     async def cancel(self, ending: WorkflowEnding) -> None:
         rows = self._log.rows
-        key, reason = ending.key, ending.reason or "its workflow does not need it any more"
+        key, reason = ending.key, ending.reason or build_sentence("step_reason.not_needed")
+        about: Any = {"reason": reason} if isinstance(reason, str) else {"said": reason}
         try:
             match ending.kind:
                 case "run":
                     run = rows.get(RUNS, key)
                     if run is not None and run.status in LIVE:
                         seed = derive_id("ord", run.created_at, key, "cancel")
-                        await self._log.do(CancelRun(by=HUB, run_id=key, order_seed=seed, reason=reason))
+                        await self._log.do(CancelRun(by=HUB, run_id=key, order_seed=seed, reason=str(reason)))
                 case "workflow":
                     below = rows.get(WORKFLOW_RUNS, key)
                     if below is not None and below.status in GOING_ON:
                         above = rows.get(WORKFLOW_RUNS, ending.run_id)
                         rollback = above is not None and above.takes_back
-                        await self._log.do(AbortWorkflow(by=HUB, run_id=key, reason=reason, rollback=rollback))
+                        await self._log.do(AbortWorkflow(by=HUB, run_id=key, rollback=rollback, **about))
                 case "ask":
                     ask = rows.get(ASKS, key)
                     if ask is not None and ask.state == "open":
-                        await self._log.do(WithdrawAsk(by=HUB, ask_id=key, reason=reason))
+                        await self._log.do(WithdrawAsk(by=HUB, ask_id=key, reason=str(reason)))
                 case "agent":
                     agent = rows.get(AGENTS, key)
                     if agent is not None and agent.run_id is None:
@@ -160,26 +162,28 @@ class HubExecutor:
             return Interrupted(
                 step=step.id,
                 attempt=step.attempt,
-                error=run.error or "the agent's machine went down",
+                error=run.error or build_sentence("step_error.machine_down"),
                 agent_run=run.id,
                 spent=spent,
                 can_resume=can_resume,
                 is_unbegun=not can_resume and is_untold(self._log.rows, run),
             )
         if run.status == "failed" and run.task is not None and run.started_at is None:
-            return _build_cannot_resume(step, run.error or "the agent failed")
+            return _build_cannot_resume(step, run.error or build_sentence("step_error.agent_failed"))
         ended: dict[str, Any] = {"step": step.id, "attempt": step.attempt, "spent": spent, "agent_id": run.agent_id}
         if run.status != "completed":
             cancelled = run.status == "cancelled"
-            error = f"the agent's run was cancelled: {run.error}" if cancelled else run.error or "the agent failed"
+            error = run.error or build_sentence("step_error.agent_failed")
+            if cancelled:
+                error = build_sentence("step_error.run_cancelled", error=run.error)
             return Ended(**ended, ok=False, error=error, agent_run=run.id, final=cancelled)
         node = self._get_node(step)
         try:
             output = parse_output(run, node.step.output_schema)
         except UnusableOutput as wrong:
             if node.step.output_schema is not None and not step.repairs:
-                return Mend(**ended, reason=str(wrong))
-            error = f"the agent's output does not fit: {wrong}"
+                return Mend(**ended, reason=wrong.said)
+            error = build_sentence("step_error.output", problem=wrong.said)
             return Ended(**ended, ok=False, error=error, failure="output", agent_run=run.id)
         return Ended(**ended, ok=True, output=output, agent_run=run.id)
 
@@ -194,12 +198,15 @@ def _is_at(found: WorkflowStep | None, step: WorkflowStep) -> bool:
     return found is not None and (found.attempt, found.waits_for) == (step.attempt, step.waits_for)
 
 
-def _build_cannot_resume(step: WorkflowStep, error: str) -> Interrupted:
+def _build_cannot_resume(step: WorkflowStep, error: Words) -> Interrupted:
     """The agent could not continue its session: the step is still interrupted."""
     return Interrupted(step=step.id, attempt=step.attempt, error=error, agent_run=step.resumed or "", can_resume=False)
 
 
 def _build_nested_end(step: WorkflowStep, below: WorkflowRun) -> Ended:
     ok = below.status == "completed"
-    error = None if ok else f"the nested workflow {below.status}: {below.error or below.id}"
+    why = below.error or below.id
+    error = None if ok else build_sentence("step_error.nested_failed", error=why)
+    if below.status == "cancelled":
+        error = build_sentence("step_error.nested_cancelled", error=why)
     return Ended(step=step.id, attempt=step.attempt, ok=ok, output=below.output, error=error, spent=below.spent)

@@ -7,6 +7,7 @@ from greenroom.log.log import Log
 from greenroom.rules.access.model import HUB
 from greenroom.rules.workflows.commands import TellRun
 from greenroom.rules.workflows.core.news import News, StopRequested
+from greenroom.sentences import build_sentence
 
 Complain = Callable[[str, Exception], None]
 """Takes a bug, and what it came up at."""
@@ -20,5 +21,5 @@ async def tell_run(log: Log, run_id: str, news: list[News], complain: Complain) 
         raise
     except Exception as error:
         complain(f"run {run_id}", error)
-        stop = StopRequested(verdict="failed", error=f"the engine failed: {error}; see the hub's log")
+        stop = StopRequested(verdict="failed", error=build_sentence("flow_error.bug", error=error))
         await log.do(TellRun(by=HUB, run_id=run_id, news=[stop]))

@@ -11,12 +11,17 @@ from greenroom.rules.workflows.core.transition import build_values, evaluate_map
 from greenroom.rules.workflows.model import WorkflowStep
 from greenroom.rules.workflows.parser.skills import read_skill
 from greenroom.rules.workflows.row_boards import RowsBoard
+from greenroom.sentences import Sentence, build_sentence
 
 _SUMMARY = 500
 
 
 class MissingSkill(Exception):
-    """Something that a step needs is not there; the message says what to do."""
+    """Something that a step needs is not there; `said` says what to do."""
+
+    def __init__(self, said: Sentence) -> None:
+        super().__init__(str(said))
+        self.said = said
 
 
 class StepTexts:
@@ -67,7 +72,7 @@ class StepTexts:
             return read_skill((self._skills / name / "SKILL.md").read_text()).text
         except (OSError, UnicodeDecodeError) as error:
             raise MissingSkill(
-                f"the skill '{name}' is neither in the workflow nor in {self._skills} ({error})"
+                build_sentence("step_error.missing_skill", skill=name, directory=self._skills, error=error)
             ) from error
 
     def context(self) -> AgentContext:
@@ -94,7 +99,7 @@ class StepTexts:
         for step_id in self._plan.order:
             step = self._board.step(step_id)
             if step is not None and step.ended_at is not None:
-                told = step.error or _render_json(step.output)
+                told = str(step.error or _render_json(step.output))
                 lines.append(f"- {step_id}: {step.status}: {told[:_SUMMARY]}")
         return "\n".join(lines)
 

@@ -10,6 +10,7 @@ import msgspec
 
 from greenroom.rules.asks.schema_check import TooManySteps, find_error
 from greenroom.rules.runs.model import Run
+from greenroom.sentences import Words, build_sentence
 
 MOST_CHARS = 1_000_000
 _MOST_PIECES = 20
@@ -20,7 +21,11 @@ _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
 
 class UnusableOutput(Exception):
-    """The output cannot be used; the message says what is wrong with it."""
+    """The output cannot be used; `said` says what is wrong with it."""
+
+    def __init__(self, said: Words) -> None:
+        super().__init__(str(said))
+        self.said = said
 
 
 def parse_output(run: Run, schema: dict[str, Any] | None) -> Any:
@@ -34,13 +39,13 @@ def parse_output(run: Run, schema: dict[str, Any] | None) -> Any:
     if wrong is not None:
         raise UnusableOutput(wrong)
     if len(msgspec.json.encode(found)) > MOST_CHARS:
-        raise UnusableOutput(f"it is longer than {MOST_CHARS} characters; write it to a file and answer with its path")
+        raise UnusableOutput(build_sentence("output_problem.long", limit=MOST_CHARS))
     return found
 
 
-def _find_json(text: str, schema: dict[str, Any]) -> tuple[Any, str | None]:
+def _find_json(text: str, schema: dict[str, Any]) -> tuple[Any, Words | None]:
     """The first JSON in an answer that fits, and else what is wrong with the first that there is."""
-    first: str | None = None
+    first: Words | None = None
     fenced = deque((found[1] for found in _FENCED.finditer(text)), _MOST_PIECES)
     for piece in (text.strip(), *reversed(fenced), *_iterate_json(text)):
         try:
@@ -51,7 +56,7 @@ def _find_json(text: str, schema: dict[str, Any]) -> tuple[Any, str | None]:
         if wrong is None:
             return value, None
         first = first or wrong
-    return None, first or f"it is no JSON: {text.strip()[:200]!r}"
+    return None, first or build_sentence("output_problem.no_json", text=repr(text.strip()[:200]))
 
 
 def _iterate_json(text: str) -> Iterator[tuple[Any]]:
@@ -70,9 +75,11 @@ def _iterate_json(text: str) -> Iterator[tuple[Any]]:
             at = opening.end()
 
 
-def _find_mismatch(value: Any, schema: dict[str, Any]) -> str | None:
+def _find_mismatch(value: Any, schema: dict[str, Any]) -> Words | None:
     try:
         error = find_error(schema, value)
     except TooManySteps:
-        return "it is too large for its schema; write it to a file and answer with its path"
-    return None if error is None else f"{error.json_path}: {error.message[:300]}"
+        return build_sentence("output_problem.large")
+    if error is None:
+        return None
+    return build_sentence("output_problem.at", path=error.json_path, error=error.message[:300])

@@ -10,6 +10,7 @@ from greenroom.rules.asks.votes import find_strangers
 from greenroom.rules.workflows.core.news import Answered
 from greenroom.rules.workflows.core.plan import PlanNode
 from greenroom.rules.workflows.model import WorkflowRun, WorkflowStep
+from greenroom.sentences import build_sentence, join_with_and
 from greenroom.services.workflow_engine.prompts import StepTexts
 
 _TITLE = 300
@@ -33,7 +34,7 @@ async def raise_ask(
         title = f"Step '{step.id}' of “{run.workflow}” was interrupted: what now?"
         options = [AskOption(label=label, description=told) for label, told in _AFTER_A_CRASH.items()]
         about = {"kind": "decision", "questions": [AskQuestion(question=title, options=options, custom=False)]}
-        text = step.reason or ""
+        text = str(step.reason or "")
     else:
         title = telling.text(level.question) or f"May step '{node.step.name or step.id}' of “{run.workflow}” go on?"
         text = telling.prompt() if node.kind == "agent" else node.step.description
@@ -75,18 +76,20 @@ def build_answer_news(step: WorkflowStep, ask: Ask) -> Answered:
     """What an ask that is closed means for its step."""
     answer = ask.answer
     if answer is None:
-        words = f"nobody has answered: the question was {ask.state}"
+        expired = build_sentence("step_reason.question_expired")
+        words = expired if ask.state == "expired" else build_sentence("step_reason.question_withdrawn")
         return Answered(step=step.id, ask_id=ask.id, verdict="stop", words=words)
-    who = _join_names([one.name or one.by for one in ask.refusals]) if answer.verdict == "deny" and ask.refusals else ""
-    who = who or answer.name or answer.by
-    words = f"{who}: {answer.text}" if answer.text else f"{who} said {'no' if answer.verdict == 'deny' else 'yes'}"
-    verdict = "stop" if answer.verdict == "deny" else "go"
+    is_no = answer.verdict == "deny"
+    names = dict.fromkeys(one.name or one.by for one in ask.refusals) if is_no else {}
+    who = join_with_and(names) if names else answer.name or answer.by
+    words = (
+        build_sentence("step_reason.said_no", name=who) if is_no else build_sentence("step_reason.said_yes", name=who)
+    )
+    if answer.text:
+        words = build_sentence("step_reason.said", name=who, words=answer.text)
+    verdict = "stop" if is_no else "go"
     if step.asking == "crash" and answer.verdict != "deny":
         chosen = answer.options[0][0] if answer.options and answer.options[0] else "Resume"
         verdict = _VERDICTS.get(chosen, "resume")
-    output = {"verdict": answer.verdict, "text": answer.text, "by": who, "form": answer.form}
+    output = {"verdict": answer.verdict, "text": answer.text, "by": str(who), "form": answer.form}
     return Answered(step=step.id, ask_id=ask.id, verdict=verdict, words=words, output=output)
-
-
-def _join_names(names: list[str]) -> str:
-    return " and ".join(dict.fromkeys(names))

@@ -76,5 +76,5 @@ def build_update(hub: Hub, run_id: str) -> Json | None:
         "completedSteps": [one for one in order if status.get(one) == "completed"],
         "runningSteps": [one for one in order if status.get(one) in _AT_WORK],
         "pendingSteps": [one for one in order if status.get(one, "pending") not in (*over, *_AT_WORK)],
-        **({"error": run.error} if run.error else {}),
+        **({"error": str(run.error)} if run.error else {}),
     }

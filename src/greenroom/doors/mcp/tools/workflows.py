@@ -19,6 +19,7 @@ from greenroom.rules.workflows.commands import (
 from greenroom.rules.workflows.model import ENDED, WorkflowRun
 from greenroom.rules.workflows.queries import find_workflows, need_version, need_workflow_run
 from greenroom.rules.workflows.report import build_report
+from greenroom.sentences import Words
 from greenroom.services.workflow_service import start_workflow, wait_for_workflow
 
 _PATIENCE_S = 45.0
@@ -108,6 +109,10 @@ async def workflow_control(call: McpCall[ControlArgs]) -> Any:
     return build_workflow_status(call, need_workflow_run(call.hub.rows, by, args.run_id))
 
 
+def _word(words: Words | None) -> str | None:
+    return None if words is None else str(words)
+
+
 def build_workflow_status(call: McpCall[Any], run: WorkflowRun) -> dict[str, Any]:
     """A run as a caller sees it; for a run that is not over, it says what to do next."""
     steps = build_report(call.hub.rows, run, call.hub.log.clock.now()).steps
@@ -118,11 +123,16 @@ def build_workflow_status(call: McpCall[Any], run: WorkflowRun) -> dict[str, Any
         "waiting": run.waiting,
         "waits_for": run.waits_for,
         "output": run.output,
-        "error": run.error,
-        "note": run.note,
+        "error": _word(run.error),
+        "note": _word(run.note),
         "usage": run.spent,
         "steps": [
-            {"id": step.id, "status": step.status, "attempts": len(step.attempts), "error": step.error or step.reason}
+            {
+                "id": step.id,
+                "status": step.status,
+                "attempts": len(step.attempts),
+                "error": _word(step.error or step.reason),
+            }
             for step in steps[:_SHOWN_STEPS]
         ],
     }

@@ -8,6 +8,7 @@ from greenroom.rules.workflows.core.step_end import abandon, complete, fail, giv
 from greenroom.rules.workflows.core.transition import Transition, derive_id
 from greenroom.rules.workflows.events import StepAsked, StepMoved
 from greenroom.rules.workflows.model import StepWait, WorkflowStep
+from greenroom.sentences import Words, build_sentence
 
 _DEFAULTS = {"run": "go", "skip": "skip", "abort": "stop"}
 MOST_CRASHES = 5
@@ -25,14 +26,18 @@ def handle_due(course: Transition, news: Due) -> None:
     elif step.status == "waiting" and step.waits_kind == "time":
         complete(course, step.id, None)
     elif step.status == "waiting" and step.asking == "leave":
-        abandon(course, step, "nobody has answered in time")
+        abandon(course, step, build_sentence("step_reason.unanswered"))
         if level.kind == "recommended":
-            _apply_verdict(course, step, _DEFAULTS[level.default], "nobody objected in time")
+            _apply_verdict(course, step, _DEFAULTS[level.default], build_sentence("step_reason.unopposed"))
         else:
-            _apply_verdict(course, step, "stop", "nobody has agreed in time")
+            _apply_verdict(course, step, "stop", build_sentence("step_reason.unagreed"))
     elif step.status in ("running", "waiting"):
         seconds = course.node(step.id).step.timeout_s
-        words = f"{'it was not done' if step.status == 'running' else 'nothing came'} within {seconds} s"
+        words = (
+            build_sentence("step_error.timeout", seconds=seconds)
+            if step.status == "running"
+            else build_sentence("step_error.nothing_came", seconds=seconds)
+        )
         abandon(course, step, words)
         fail(course, step.id, ("timeout", words))
 
@@ -40,7 +45,7 @@ def handle_due(course: Transition, news: Due) -> None:
 def handle_run_due(course: Transition, news: RunDue) -> None:
     if course.run.due == news.due:
         seconds = course.plan.definition.limits.timeout_s
-        stop(course, "", ("failed", f"the workflow was not done within {seconds} s"))
+        stop(course, "", ("failed", build_sentence("flow_error.timeout", seconds=seconds)))
 
 
 def handle_answer(course: Transition, news: Answered) -> None:
@@ -63,17 +68,17 @@ def ask_again(course: Transition, news: AskAgain) -> None:
     """People approve the step as it will run: if it changed, they are asked again."""
     step = course.board.step(news.step)
     if step is not None and step.waits_for_leave:
-        abandon(course, step, "the step was changed, and is asked about anew")
+        abandon(course, step, build_sentence("step_reason.changed"))
         course.schedule("leave", step.id)
 
 
-def _apply_verdict(course: Transition, step: WorkflowStep, verdict: str, words: str) -> None:
+def _apply_verdict(course: Transition, step: WorkflowStep, verdict: str, words: Words) -> None:
     if verdict == "go":
         course.schedule("pass" if course.node(step.id).kind == "gate" else "start", step.id)
     elif verdict == "skip":
-        skip(course, step.id, words or "a person has skipped it")
+        skip(course, step.id, words or build_sentence("step_reason.skipped_by_person"))
     else:
-        give_up(course, step.id, words or "a person has refused it")
+        give_up(course, step.id, words or build_sentence("step_reason.refused"))
 
 
 def handle_interruption(course: Transition, news: Interrupted) -> None:
@@ -94,7 +99,7 @@ def handle_interruption(course: Transition, news: Interrupted) -> None:
                 step=step.id,
                 ask_id=derive_id("ask", course.now, course.run.id, step.id, step.attempt, "crash"),
                 about="crash",
-                reason=f"interrupted: {news.error}",
+                reason=build_sentence("step_error.interrupted", error=news.error),
                 spent=news.spent,
             )
         )

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from greenroom.rules.workflows.model import RunVerdict, WorkflowUsage
+from greenroom.sentences import Words
 
 
 class News(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,7 +23,7 @@ class Ended(News, frozen=True, kw_only=True):
     attempt: int
     ok: bool
     output: Any = None
-    error: str | None = None
+    error: Words | None = None
     failure: str = "failed"
     """What kind of failure it was, as retry.on names them."""
     spent: WorkflowUsage = WorkflowUsage()
@@ -44,7 +45,7 @@ class Interrupted(News, frozen=True, kw_only=True):
 
     step: str
     attempt: int
-    error: str
+    error: Words
     agent_run: str
     spent: WorkflowUsage = WorkflowUsage()
     can_resume: bool = True
@@ -57,7 +58,7 @@ class Mend(News, frozen=True, kw_only=True):
 
     step: str
     attempt: int
-    reason: str
+    reason: Words
     spent: WorkflowUsage = WorkflowUsage()
     agent_id: str | None = None
 
@@ -81,7 +82,7 @@ class Answered(News, frozen=True, kw_only=True):
     step: str
     ask_id: str
     verdict: str
-    words: str = ""
+    words: Words = ""
     output: Any = None
     """What the step gives on when it is nothing but a gate."""
 
@@ -106,7 +107,7 @@ class StopRequested(News, frozen=True, kw_only=True):
     """End the run."""
 
     verdict: RunVerdict = "cancelled"
-    error: str | None = None
+    error: Words | None = None
     cascade: bool = False
     """Whether the runs below it get the news too; otherwise each is ended by itself."""
     rollback: bool = False

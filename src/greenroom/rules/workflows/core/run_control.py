@@ -16,6 +16,7 @@ from greenroom.rules.workflows.events import (
     WorkflowStopping,
 )
 from greenroom.rules.workflows.model import ENDED, STEP_ENDED, OutsideWork, RunVerdict, WorkflowStep
+from greenroom.sentences import Words, build_sentence, shorten
 
 
 def pause(course: Transition, news: PauseRequested) -> None:
@@ -39,24 +40,23 @@ def resume(course: Transition, news: ResumeRequested) -> None:
 def handle_stop_request(course: Transition, news: StopRequested) -> None:
     course.is_whole_tree = news.cascade
     if course.run.status == "stopping" and not news.rollback:
-        _stop_rollback(course, news.error or "aborted")
+        _stop_rollback(course, news.error or build_sentence("flow_error.stopped"))
     else:
         stop(course, "", (news.verdict, news.error), takes_back=news.rollback)
 
 
-def _stop_rollback(course: Transition, reason: str) -> None:
+def _stop_rollback(course: Transition, reason: Words) -> None:
     """Somebody aborts a rollback."""
     run = course.run
     for step_id in course.plan.order:
         for back in course.node(step_id).step.rollback:
             cancel(course, course.step(back.id), reason)
-    error = f"{run.error}; it was not all taken back: {reason}" if run.error else reason
-    course.emit(
-        WorkflowStopping(run_id=run.id, verdict=run.verdict or "cancelled", error=error[:2000], takes_back=False)
-    )
+    error = build_sentence("flow_error.not_taken_back", error=run.error, reason=reason) if run.error else reason
+    verdict = run.verdict or "cancelled"
+    course.emit(WorkflowStopping(run_id=run.id, verdict=verdict, error=shorten(error, 2000), takes_back=False))
 
 
-def stop(course: Transition, _: str, how: tuple[RunVerdict, str | None], *, takes_back: bool | None = None) -> None:
+def stop(course: Transition, _: str, how: tuple[RunVerdict, Words | None], *, takes_back: bool | None = None) -> None:
     """End running attempts. A run that failed, or will fail, then rolls back completed steps."""
     verdict, error = how
     if course.run.status in ENDED or course.run.status == "stopping":
@@ -64,7 +64,9 @@ def stop(course: Transition, _: str, how: tuple[RunVerdict, str | None], *, take
     course.todo.clear()  # whatever was about to begin does not
     takes_back = verdict == "failed" if takes_back is None else takes_back
     course.emit(WorkflowStopping(run_id=course.run.id, verdict=verdict, error=error, takes_back=takes_back))
-    reason = "another step was enough" if verdict == "completed" else error or "the workflow was aborted"
+    reason = error or build_sentence("step_reason.aborted")
+    if verdict == "completed":
+        reason = build_sentence("step_reason.another")
     for step_id in course.plan.order:
         step = course.step(step_id)
         for one in course.items(step) if step.status == "running" else ():
@@ -105,14 +107,15 @@ def _finish(course: Transition) -> None:
     """Every step is over and nothing has stopped the run."""
     last = [course.step(step_id) for step_id in course.plan.last]
     if course.plan.definition.policy == "first_success" and not any(one.status == "completed" for one in last):
-        why = next((f": {one.error}" for one in last if one.error), "")
-        _end(course, "failed", None, f"none of the last steps has succeeded{why}")
+        why = next((one.error for one in last if one.error), None)
+        none = build_sentence("flow_error.none_succeeded")
+        _end(course, "failed", None, build_sentence("flow_error.none_succeeded_why", error=why) if why else none)
         return
     output, error = _evaluate_output(course)
     _end(course, "failed" if error else "completed", output, error)
 
 
-def _evaluate_output(course: Transition) -> tuple[Any, str | None]:
+def _evaluate_output(course: Transition) -> tuple[Any, Words | None]:
     plan = course.plan
     if plan.output is None:
         steps = [course.step(step_id) for step_id in plan.order if step_id in plan.last]
@@ -120,15 +123,20 @@ def _evaluate_output(course: Transition) -> tuple[Any, str | None]:
     try:
         return evaluate_mapping(plan.output, course.values(None, plan.output)), None
     except ExpressionFailed as failed:
-        return None, f"the workflow's output could not be worked out: {failed.message}"
+        return None, build_sentence("flow_error.output", error=failed.said)
 
 
-def _end(course: Transition, status: RunVerdict, output: Any, error: str | None) -> None:
+def _end(course: Transition, status: RunVerdict, output: Any, error: Words | None) -> None:
     run_id = course.run.id
     for name, agent_id in course.board.facts.agents.items():
         if not name.startswith("pool:"):
             course.emit(
-                EndingWanted(run_id=run_id, step="", what=OutsideWork("agent", agent_id), reason="its workflow is over")
+                EndingWanted(
+                    run_id=run_id,
+                    step="",
+                    what=OutsideWork("agent", agent_id),
+                    reason=build_sentence("step_reason.workflow_over"),
+                )
             )
     course.emit(WorkflowEnded(run_id=run_id, status=status, output=output, error=error))
 

@@ -18,6 +18,7 @@ from greenroom.rules.workflows.model import (
     build_item_id,
     get_step_id,
 )
+from greenroom.sentences import Words, build_sentence
 
 replace = msgspec.structs.replace
 _NO_WAIT: dict[str, Any] = {"waits_kind": None, "waits_key": "", "due": 0}
@@ -74,7 +75,7 @@ def _wait_ended(board: Board, event: e.WorkflowWaitEnded, at: int) -> None:
 
 
 def _file_attempt(
-    board: Board, step: WorkflowStep, status: AttemptStatus, at: int, error: str | None, event: Any = None
+    board: Board, step: WorkflowStep, status: AttemptStatus, at: int, error: Words | None, event: Any = None
 ) -> None:
     """An attempt is over while its step continues: it gets a row of its own."""
     board.put_attempt(
@@ -173,13 +174,13 @@ def _queued(board: Board, event: e.StepQueued, at: int) -> None:
     behind = _get_step(board, run.last_queued) if run.first_queued and run.last_queued else None
     if behind is not None:
         board.put_step(replace(behind, next_queued=old.id))
-    new = replace(old, status="queued", **_NO_WAIT, reason="as many are at work as may be", leave=True)
+    new = replace(old, status="queued", **_NO_WAIT, reason=build_sentence("step_reason.queued"), leave=True)
     _put(board, old, new, first_queued=run.first_queued or old.id, last_queued=old.id)
 
 
 def _held(board: Board, event: e.StepHeld, at: int) -> None:
     old = _get_step(board, event.step)
-    reason = "the workflow is paused"
+    reason = build_sentence("step_reason.paused")
     _put(board, old, replace(old, status="held", **_NO_WAIT, reason=reason, leave=event.leave))
 
 

@@ -19,6 +19,7 @@ from greenroom.rules.workflows.model import (
     build_item_id,
     get_step_id,
 )
+from greenroom.sentences import Sentence, Words, build_sentence, shorten
 
 _NOTHING = WorkflowUsage()
 
@@ -32,7 +33,7 @@ def end_attempt(course: Transition, news: Ended) -> None:
     if news.ok:
         succeed(course, step.id, news)
     else:
-        fail(course, step.id, (news.failure, news.error or "it failed"), news)
+        fail(course, step.id, (news.failure, news.error or build_sentence("step_error.failed")), news)
 
 
 def set_values(course: Transition, news: Work) -> None:
@@ -44,7 +45,7 @@ def set_values(course: Transition, news: Work) -> None:
         seen = course.values(step, node.set, input=build_own_inputs(course, node, step))
         output = evaluate_mapping(node.set, seen)
     except ExpressionFailed as failed:
-        fail(course, step.id, ("expression", failed.message))
+        fail(course, step.id, ("expression", failed.said))
         return
     succeed(course, step.id, Ended(step=step.id, attempt=step.attempt, ok=True, output=output))
 
@@ -53,13 +54,13 @@ def _look_at_budget(course: Transition, spent: WorkflowUsage) -> None:
     """A run that exceeds a limit is paused, once: whoever resumes it lets it continue."""
     limits, before = course.plan.definition.limits, course.run.spent
     after = before + spent
-    reason = None
+    reason: Sentence | None = None
     if limits.max_tokens is not None and before.tokens < limits.max_tokens <= after.tokens:
-        reason = f"limit: {after.tokens} of {limits.max_tokens} tokens are used"
+        reason = build_sentence("flow_pause.tokens", used=after.tokens, limit=limits.max_tokens)
     elif limits.max_cost_usd is not None and before.cost_usd < limits.max_cost_usd <= after.cost_usd:
-        reason = f"limit: {after.cost_usd:.2f} of {limits.max_cost_usd:.2f} USD are used"
+        reason = build_sentence("flow_pause.usd", used=f"{after.cost_usd:.2f}", limit=f"{limits.max_cost_usd:.2f}")
     if reason is not None and course.run.status == "running":
-        course.emit(WorkflowPaused(run_id=course.run.id, reason=f"{reason}; resume the run to let it go on"))
+        course.emit(WorkflowPaused(run_id=course.run.id, reason=reason))
 
 
 def succeed(course: Transition, step_id: str, news: Ended) -> None:
@@ -83,13 +84,13 @@ def succeed(course: Transition, step_id: str, news: Ended) -> None:
         again = bool(node.loop_max) and _needs_another_round(node, seen)
         saved = evaluate_mapping(node.save, seen) if step.index is None else {}
     except ExpressionFailed as failed:
-        fail(course, step_id, ("expression", failed.message), news)
+        fail(course, step_id, ("expression", failed.said), news)
         return
     about = _build_attempt_facts(news)
     if not again:
         complete(course, step_id, output, saved=saved, kept_as=node.step.kept_name if news.agent_id else None, **about)
     elif step.round + 1 >= node.loop_max:
-        words = f"its loop has made {node.loop_max} rounds and would go on; raise loop.max, or see why it does not end"
+        words = build_sentence("step_error.loop", limit=node.loop_max)
         fail(course, step_id, ("failed", words), msgspec.structs.replace(news, final=True))
     else:
         course.emit(StepRepeats(run_id=course.run.id, step=step_id, output=output, saved=saved, **about))
@@ -109,7 +110,7 @@ def _needs_another_round(node: PlanNode, seen: dict[str, Any]) -> bool:
     return node.go_on.holds(seen) if node.go_on is not None else node.enough is not None
 
 
-def fail(course: Transition, step_id: str, why: tuple[str, str], news: Ended | None = None) -> None:
+def fail(course: Transition, step_id: str, why: tuple[str, Words], news: Ended | None = None) -> None:
     """An attempt has failed: there is another one after a while, or the step is over."""
     failure, error = why
     node, step = course.node(step_id), course.step(step_id)
@@ -133,7 +134,7 @@ def compute_retry_pause_s(run_id: str, step: WorkflowStep, node: PlanNode) -> fl
     return max(0.0, plain * (1 + retry.jitter * chance))
 
 
-def give_up(course: Transition, step_id: str, error: str, **about: Any) -> None:
+def give_up(course: Transition, step_id: str, error: Words, **about: Any) -> None:
     """A step has failed for good: what that means is the step's own choice, or the policy's."""
     node, step = course.node(step_id), course.step(step_id)
     policy, on_error = course.plan.definition.policy, node.step.on_error
@@ -143,9 +144,16 @@ def give_up(course: Transition, step_id: str, error: str, **about: Any) -> None:
     elif node.is_rollback:
         close(course, step_id, "failed", error=error, debt=True, **about)
     elif node.step.route is not None:
-        close(course, step_id, "failed", error=error, reason=f"{node.step.route} is done instead", **about)
+        close(
+            course,
+            step_id,
+            "failed",
+            error=error,
+            reason=build_sentence("step_reason.route", step=node.step.route),
+            **about,
+        )
     elif on_error == "skip":
-        reason = "it failed, and is skipped with what depends on it"
+        reason = build_sentence("step_reason.skipped")
         close(course, step_id, "skipped", error=error, reason=reason, **about)
     elif on_error == "ignore" or policy == "allow_debt":
         close(course, step_id, "failed", error=error, debt=True, **about)
@@ -153,14 +161,14 @@ def give_up(course: Transition, step_id: str, error: str, **about: Any) -> None:
         close(course, step_id, "failed", error=error, **about)
     else:
         close(course, step_id, "failed", error=error, **about)
-        course.schedule("stop", step_id, ("failed", f"step '{step_id}' failed: {error}"))
+        course.schedule("stop", step_id, ("failed", build_sentence("flow_error.step", step=step_id, error=error)))
 
 
 def complete(course: Transition, step_id: str, output: Any, **about: Any) -> None:
     close(course, step_id, "completed", output=output, **about)
 
 
-def skip(course: Transition, step_id: str, reason: str) -> None:
+def skip(course: Transition, step_id: str, reason: Words) -> None:
     close(course, step_id, "skipped", reason=reason)
 
 
@@ -191,7 +199,7 @@ def end_item(course: Transition, fan_id: str, status: StepVerdict) -> None:
     place = node.parallel + fan.done - len(fan.kept) - 1  # as many as may be began at first, and one at each end
     if (join == "any" and status == "completed") or fan.lost:
         for one in course.items(fan):
-            cancel(course, one, "another item has decided")
+            cancel(course, one, build_sentence("step_reason.item_decided"))
         course.schedule("join", fan_id)
     elif fan.done == fan.total:
         course.schedule("join", fan_id)
@@ -210,7 +218,7 @@ def join_items(course: Transition, fan_id: str, _: Any) -> None:
     join = node.step.for_each.join
     if (join == "all" and failed is not None) or (join == "any" and not done and items):
         first = failed or items[0]
-        give_up(course, fan_id, f"item {first.index} failed: {first.error}")
+        give_up(course, fan_id, build_sentence("step_error.item", index=first.index, error=first.error))
         return
     output: Any = [one.output for one in items]
     if join == "any":
@@ -221,12 +229,12 @@ def join_items(course: Transition, fan_id: str, _: Any) -> None:
             seen["output"] = evaluate_mapping(node.output, seen)
         saved = evaluate_mapping(node.save, seen)
     except ExpressionFailed as error:
-        give_up(course, fan_id, error.message)
+        give_up(course, fan_id, error.said)
         return
     complete(course, fan_id, seen["output"], saved=saved)
 
 
-def cancel(course: Transition, step: WorkflowStep, reason: str) -> None:
+def cancel(course: Transition, step: WorkflowStep, reason: Words) -> None:
     """A step or an item is not wanted any more."""
     if step.status in STEP_ENDED or (step.status == "pending" and step.index is None):
         return
@@ -234,14 +242,14 @@ def cancel(course: Transition, step: WorkflowStep, reason: str) -> None:
     course.emit(StepEnded(run_id=course.run.id, step=step.id, status="cancelled", reason=reason))
 
 
-def abandon(course: Transition, step: WorkflowStep, reason: str) -> None:
+def abandon(course: Transition, step: WorkflowStep, reason: Words) -> None:
     """Have what a step waits for outside ended."""
     match step.waits_kind:
         case "workflow" if course.is_whole_tree:
             return
         case "run" | "workflow" | "ask" as kind:
             what = OutsideWork(kind, step.waits_key)
-            course.emit(EndingWanted(run_id=course.run.id, step=step.id, what=what, reason=reason[:500]))
+            course.emit(EndingWanted(run_id=course.run.id, step=step.id, what=what, reason=shorten(reason, 500)))
         case "message" | "webhook" | "time" | "engine" | None:
             return
         case _:

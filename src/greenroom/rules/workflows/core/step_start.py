@@ -11,6 +11,7 @@ from greenroom.rules.workflows.core.transition import Transition, derive_id, eva
 from greenroom.rules.workflows.definition import Level
 from greenroom.rules.workflows.events import StepAsked, StepBegan, StepFanned, StepHeld, StepQueued
 from greenroom.rules.workflows.model import StepWait, WorkflowStep, WorkflowUsage, build_item_id
+from greenroom.sentences import Sentence, build_sentence
 
 _AttemptState = tuple[Literal["running", "waiting"], StepWait, int, bool]
 MOST_ITEMS = 10_000
@@ -18,7 +19,11 @@ RECOMMENDED_S = 300
 
 
 class UnusableValue(Exception):
-    """A value that an expression gave cannot be used; the message says why."""
+    """A value that an expression gave cannot be used; `said` says why."""
+
+    def __init__(self, said: Sentence) -> None:
+        super().__init__(str(said))
+        self.said = said
 
 
 def begin_or_skip(course: Transition, step_id: str, _: Any) -> None:
@@ -30,13 +35,13 @@ def begin_or_skip(course: Transition, step_id: str, _: Any) -> None:
     try:
         ways = [_is_taken(course, way) for way in node.incoming]
         if ways and not (any(ways) if node.step.join == "any" else all(ways)):
-            course.schedule("skip", step_id, "no way to it was taken")
+            course.schedule("skip", step_id, build_sentence("step_reason.no_way"))
         elif node.when is not None and not node.when.holds(course.values(step, node.when)):
-            course.schedule("skip", step_id, f"its condition does not hold: {node.step.when}")
+            course.schedule("skip", step_id, build_sentence("step_reason.condition", condition=node.step.when))
         else:
             course.schedule("leave", step_id)
     except ExpressionFailed as failed:
-        course.schedule("fail", step_id, ("expression", failed.message))
+        course.schedule("fail", step_id, ("expression", failed.said))
 
 
 def _hold(course: Transition, step_id: str, *, leave: bool) -> None:
@@ -74,13 +79,21 @@ def ask_permission(course: Transition, step_id: str, _: Any) -> None:
     )
 
 
-def _describe_asked(level: Level) -> str:
-    names = ", ".join(level.stakeholders)
-    if not names:
-        return f"{level.kind}: a person is asked first"
+LEVEL_WORDS = {
+    "recommended": build_sentence("step_level.recommended"),
+    "confirmed": build_sentence("step_level.confirmed"),
+    "arbitrated": build_sentence("step_level.arbitrated"),
+}
+
+
+def _describe_asked(level: Level) -> Sentence:
+    kind, people = LEVEL_WORDS[level.kind], level.stakeholders
+    if not people:
+        return build_sentence("step_reason.first_asked", level=kind)
     if level.kind != "arbitrated":
-        return f"{level.kind}: {names} must agree first"
-    return f"{level.kind}: {level.quorum or len(set(level.stakeholders))} of {names} must agree first"
+        return build_sentence("step_reason.first_agree", level=kind, people=people)
+    count = level.quorum or len(set(people))
+    return build_sentence("step_reason.first_agree_some", level=kind, count=count, people=people)
 
 
 def start_step(course: Transition, step_id: str, _: Any) -> None:
@@ -94,11 +107,11 @@ def start_step(course: Transition, step_id: str, _: Any) -> None:
         if not isinstance(items, list):
             items = items.evaluate(course.values(course.step(step_id), items))
         if not isinstance(items, list):
-            raise UnusableValue(f"for_each needs a list, and this is {_render_value(items)}")
+            raise UnusableValue(build_sentence("step_error.expression_kind", value=_render_value(items)))
         if len(items) > MOST_ITEMS:
-            raise UnusableValue(f"for_each has {len(items)} items; at most {MOST_ITEMS} are taken")
+            raise UnusableValue(build_sentence("step_error.too_many_items", count=len(items), limit=MOST_ITEMS))
     except (ExpressionFailed, UnusableValue) as error:
-        course.schedule("fail", step_id, ("expression", str(error)))
+        course.schedule("fail", step_id, ("expression", error.said))
         return
     kept = _find_kept(course, course.step(step_id), items)
     course.emit(StepFanned(run_id=course.run.id, step=step_id, items=items, kept=kept))
@@ -142,7 +155,7 @@ def make_attempt(course: Transition, step_id: str, before: Interrupted | None) -
     try:
         status, waits_for, due, dated = _choose_attempt_state(course, node, step, number)
     except (ExpressionFailed, UnusableValue) as error:
-        course.schedule("fail", step_id, ("expression", str(error)))
+        course.schedule("fail", step_id, ("expression", error.said))
         return
     course.emit(
         StepBegan(
@@ -193,7 +206,7 @@ def _choose_wait_state(course: Transition, node: PlanNode, step: WorkflowStep, d
     if isinstance(value, str):
         value = _evaluate_text(course, node, step, value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 10**10:
-        raise UnusableValue(f"wait.seconds needs a number of seconds, and this is {_render_value(value)}")
+        raise UnusableValue(build_sentence("step_error.seconds", value=_render_value(value)))
     return "waiting", StepWait("time"), max(course.now + int(value * 1000), 1), False
 
 
@@ -208,7 +221,7 @@ def _parse_moment(value: Any) -> int:
     except ValueError:
         moment = None
     if isinstance(moment, bool) or not isinstance(moment, int | float) or not 0 <= moment < 10**14:
-        raise UnusableValue(f"wait.until needs a time such as 2026-11-16T09:00:00Z, and this is {_render_value(value)}")
+        raise UnusableValue(build_sentence("step_error.until", value=_render_value(value)))
     return max(int(moment), 1)
 
 

@@ -148,7 +148,8 @@ def find_paths(*parts: Any) -> list[tuple[str, ...]]:
 def _build_step_values(step: WorkflowStep | None) -> dict[str, Any]:
     if step is None:
         return {"status": "pending", "output": None, "error": None, "attempts": 0}
-    return {"status": step.status, "output": step.output, "error": step.error, "attempts": step.attempt}
+    error = None if step.error is None else str(step.error)
+    return {"status": step.status, "output": step.output, "error": error, "attempts": step.attempt}
 
 
 def hash_parts(*parts: object) -> bytes:

@@ -20,11 +20,12 @@ from greenroom.rules.workflows.model import STEPS, WORKFLOW_RUNS
 from greenroom.rules.workflows.taint import get_message_taint
 from greenroom.rules.workflows.triggers import model as m
 from greenroom.rules.workflows.triggers.webhook_signature import WINDOW_S
+from greenroom.sentences import build_sentence
 
 MAX_PER_MINUTE = 30
 MAX_CHAIN = 10
 WRONG_CLOCK_MS = 300_000
-_RESTORED = "the hub was restored from a backup"
+_RESTORED = build_sentence("trigger_off.restored")
 
 
 def arm_trigger(rows: Rows, command: m.ArmTrigger, context: Context) -> list[Event]:
@@ -130,7 +131,7 @@ def _start_workflow(
         )
         began = start_workflow(rows, command, context)
     except Refused as no:
-        return [m.TriggerFailed(trigger_id=found.id, error=no.message[:500])]
+        return [m.TriggerFailed(trigger_id=found.id, error=no.said)]
     return [m.TriggerFired(trigger_id=found.id, run_id=run_id), *began]
 
 
@@ -144,7 +145,7 @@ def _build_inputs(found: m.TriggerState, trigger: dict[str, Any]) -> dict[str, A
                 else value
             )
         except (BadExpression, ExpressionFailed) as error:
-            raise Refused("bad_input.trigger", name=name, error=error) from error
+            raise Refused("bad_input.trigger", name=name, error=error.said) from error
     return values
 
 

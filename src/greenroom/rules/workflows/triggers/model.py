@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from greenroom.log.model import Command, Event, Row, Table
 from greenroom.rules.workflows.definition import Trigger
+from greenroom.sentences import Words
 
 
 class TriggerState(Row, frozen=True, kw_only=True):
@@ -27,7 +28,7 @@ class TriggerState(Row, frozen=True, kw_only=True):
     starts: int = 0
     started_at: int = 0
     last_run: str | None = None
-    error: str | None = None
+    error: Words | None = None
     """Why it did not start anything the last time."""
     minute: int = 0
     """The minute of its newest starts, and how many there were in it."""
@@ -94,7 +95,7 @@ class TriggerArmed(Event, frozen=True, kw_only=True):
     privileged: ClassVar[bool] = True
     trigger_id: str
     armed: bool
-    reason: str = ""
+    reason: Words = ""
 
 
 class TriggerFired(Event, frozen=True, kw_only=True):
@@ -108,7 +109,7 @@ class TriggerFailed(Event, frozen=True, kw_only=True):
     """A trigger could not start its workflow."""
 
     trigger_id: str
-    error: str
+    error: Words
 
 
 class TriggerLookedAt(Event, frozen=True, kw_only=True):
