@@ -67,7 +67,7 @@ async def open_hub(
 ) -> AsyncIterator[Hub]:
     """A running hub without doors: its log, its reactors and its timers.
 
-    With `past` a new log is begun only where there was none before.
+    With `past`, a new log is created only where there was none before.
     """
     failpoints.arm(settings.failpoint)
     store = open_store(data, settings, NOUNS)
@@ -218,10 +218,10 @@ async def serve(
     *,
     is_new: bool = False,
 ) -> None:
-    """Run the hub with all its doors until a signal; `ready` is told the address and a one-time login code.
+    """Run the hub with all its doors until a signal; `ready` gets the address and a one-time login code.
 
-    `progress` is told how far a rebuild of the rows has come, when an upgrade makes one necessary. With `is_new` a hub
-    is begun even where there was one whose log is gone.
+    `progress` reports how far a rebuild of the rows is, if an upgrade makes one necessary. With `is_new`, a hub is
+    created even where the log of an earlier hub is missing.
     """
     past = PastHubs(resolve_state_dir() / "hubs")
     os.close(

@@ -138,8 +138,9 @@ async def log_in(
 
 
 def enter_room(request: Request) -> Response | None:
-    """The answer to `/?token=...`, as older clients open the page: a form that logs in once the person presses its
-    button. None when no token is given. Who comes by a link of another site must type the token themselves."""
+    """The response to `/?token=...`, as older clients open the page: a form that logs in once the person presses its
+    button. None without a token. A person who follows a link of another site must type the token.
+    """
     token = request.query_params.get("token")
     if token is None:
         return None

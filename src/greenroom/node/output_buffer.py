@@ -111,8 +111,10 @@ class OutputBuffer:
 
 
 def redact_tokens(report: Report) -> Report:
-    """What was heard, fit to be kept: tools of the hub answer with credentials too. What is asked for stays as it is,
-    for it is approved to the letter."""
+    """An item without secrets, because tools of the hub return credentials too.
+
+    Permission requests stay as they are: the approval covers every byte of them.
+    """
     if isinstance(report, CallReport):
         return report
     text = msgspec.json.encode(report).decode()

@@ -9,9 +9,9 @@ _MOST_STRANGERS = 64
 
 
 class ProxyConnections:
-    """Connections of agents, up to a number, and of strangers, of which the oldest has to go when there are too many.
+    """Connections of agents, up to a number, and of strangers, of which the oldest is closed when there are too many.
 
-    Strangers are of two kinds, so that those who send nothing never end one who has sent a request.
+    Strangers are of two kinds, so that those who send nothing never displace one that has sent a request.
     """
 
     def __init__(self) -> None:

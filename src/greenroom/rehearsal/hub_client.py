@@ -33,9 +33,9 @@ class HubNotAnswering(Exception):
 
 
 class HubMcpClient:
-    """A client of one MCP server; every call stands for itself.
+    """A client of one MCP server; every call is independent.
 
-    What can be asked twice is asked again for a while when the hub is away.
+    Calls that can be repeated are repeated for a while when the hub is away.
     """
 
     def __init__(self, url: str, headers: dict[str, str]) -> None:

@@ -80,14 +80,18 @@ class AcpManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     resume_waits: str | None = None
     """A pattern of files in HOME, with {minute} and {id8}: a session that is loaded while there is one is destroyed."""
     knows_tasks: bool = False
-    """Whether it remembers which task a prompt belongs to, and finishes one that an earlier process has begun:
-    it is told by `_meta.greenroom` of session/prompt, with `task`, `resumes` and `is_step`."""
+    """Whether it remembers which task a prompt belongs to, and finishes one that its earlier process started.
+
+    `_meta.greenroom` of session/prompt has `task`, `resumes` and `is_step`.
+    """
     refusal_ends_turn: bool = False
     """Whether a refused permission ends the turn, so that the driver has to prompt the agent to continue."""
     second_prompt: Literal["queued", "cancels_first"] = "cancels_first"
     usage: Literal["turn", "session", "last_call", "each_call"] = "turn"
-    """What `usage` of a prompt's answer counts; last_call tells less than the turn has used. each_call: it is told with
-    each model call, in `_meta` of the words that came of it."""
+    """What `usage` of a prompt's answer counts; last_call is less than the turn used.
+
+    each_call: it is reported with each model call, in `_meta` of the resulting words.
+    """
     record: UsageFiles | None = None
     """Where it reports more than in the answer to a prompt, which comes late, and after a cancel may be empty."""
     is_replay_late: bool = False

@@ -89,7 +89,7 @@ class TaskSession(Protocol):
     """A session whose runtime remembers its tasks, and finishes one that an earlier process of it has begun."""
 
     def set_task(self, task: str, *, resumes: bool, is_step: bool = False) -> None:
-        """Say which task the next prompt belongs to, and whether it is to be finished rather than begun.
+        """Say which task the next prompt belongs to, and whether to finish it rather than start it.
 
         `is_step` says that it is a step of a workflow.
         """

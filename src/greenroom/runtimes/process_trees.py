@@ -45,9 +45,9 @@ def build_family_mark(folder: Path) -> str:
 
 
 def find_tree(mark: str, root: int | None = None) -> list[int]:
-    """Every process that bears the mark (or one of its family) or descends from one; zombies do not count.
+    """Every process that has the mark (or one of its family) or descends from one; zombies do not count.
 
-    The root counts while it is a child of this process, for a program may write over its own environment.
+    The root counts while it is a child of this process, because a program may overwrite its own environment.
     """
     return find_trees({mark: root})[mark]
 

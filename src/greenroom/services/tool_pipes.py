@@ -27,9 +27,9 @@ _GRACE_S = 2.0
 async def open_pipes(
     command: list[str], env: dict[str, str], directory: Path | str, words: IO[Any], mark: str
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """Start the program, whose stderr goes into `words`. It is ended at the end, with what it has started.
+    """Start the program, whose stderr goes into `words`, and end it at the end with everything that it started.
 
-    It does not outlive the hub either; what it has started bears the `mark`, by which the next hub ends it.
+    It does not outlive the hub either: its processes have the `mark`, by which the next hub ends them.
     """
     process = await asyncio.create_subprocess_exec(
         *command,

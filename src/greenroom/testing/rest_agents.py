@@ -97,9 +97,9 @@ def _build_key_header(content: str) -> dict[str, str]:
 
 
 class RestListener:
-    """Waits for messages, one wait after the other, and goes on from its cursor when the hub was away.
+    """Waits for messages, one wait after the other, and continues from its cursor when the hub was away.
 
-    With `durable` it has no cursor of its own and goes on from where the hub knows that it was.
+    With `durable` it has no cursor of its own and continues where the hub knows that it was.
     """
 
     def __init__(self, url: str, token: str, thread_id: str, *, durable: bool = False) -> None:

@@ -79,9 +79,9 @@ def has_many_values(body: bytes) -> bool:
 
 
 class HttpCall:
-    """A call on its way. It ends when its body grows beyond the limit, whatever length it claimed.
+    """A call in progress. It ends when its body grows beyond the limit, whatever length it claimed.
 
-    Who has shown no credential does not keep its connection.
+    A caller without a credential does not keep its connection.
     """
 
     __slots__ = ("_count", "_keep", "_left", "_limit", "_parts", "_receive", "_send", "_whole", "started", "status")

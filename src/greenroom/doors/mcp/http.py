@@ -209,10 +209,10 @@ class StreamableHttp:
     async def _wait(
         self, http: Exchange, id: RequestId, run: Any, token: RequestId | None, session: McpSession | None
     ) -> None:
-        """Run a call that may take long. It ends early when the client cancels it or goes away.
+        """Run a call that may take long. It ends early when the client cancels it or disconnects.
 
-        2025-11-25 would rather have it go on when the client goes away; but then nobody could get the answer, and
-        what is waited for (a message, a person's answer) is in the log and is found by the next call.
+        The protocol of 2025-11-25 prefers that it continues when the client disconnects. But then nobody could get the
+        answer, and what the call waits for (a message, a person's answer) is in the log, where the next call finds it.
         """
         if session is not None and id in session.in_flight:
             raise Rejected(400, types.INVALID_REQUEST, f"Request {id} is in flight already")

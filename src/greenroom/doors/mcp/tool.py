@@ -73,10 +73,10 @@ class Blocks(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Tool(Generic[A]):
-    """A tool. `args` is a struct with forbid_unknown_fields; its schema is what clients are shown.
+    """A tool. `args` is a struct with forbid_unknown_fields; clients see its schema.
 
-    A principal without the right `needs` neither sees the tool nor can tell it from one that does not exist.
-    A tool that `waits` may take minutes: it is cancelled when its caller goes away.
+    For a principal without the right `needs` the tool does not exist. A tool that `waits` may take minutes: it is
+    cancelled when its caller disconnects.
     """
 
     name: str

@@ -25,9 +25,9 @@ class HubHealth(msgspec.Struct):
 
 
 async def show_health(hub: Hub, by: Principal, request: Request) -> Response:
-    """JSON to who asks for it or takes anything; a plain OK to the older clients that name no format.
+    """JSON for clients that accept it or accept anything; a plain OK for older clients that name no format.
 
-    A hub that cannot reach its shared database answers 503, so that whatever spreads clients sends them elsewhere.
+    A hub that cannot reach its shared database answers 503, so that a load balancer sends clients elsewhere.
     """
     if hub.store.is_shared:
         hub.store.head()

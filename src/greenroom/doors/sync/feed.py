@@ -194,8 +194,10 @@ class Feed:
     def _find_visible_changes(
         self, view: View, by: Principal, changes: list[Change], removed: dict[str, Row]
     ) -> tuple[int, ...] | None:
-        """The places of those changes that somebody is told of who may not see every row; None when the head of the
-        key, and so all that is under it, has become hidden."""
+        """The indexes of the changes that a viewer with limited rights gets.
+
+        None when the head of the key, and so everything under it, has become hidden.
+        """
         told = []
         for place, change in enumerate(changes):
             if change.table is view.head and view.sees is not None:

@@ -34,9 +34,9 @@ HUMAN = "human"
 
 
 class Principal(CommandActor, frozen=True, kw_only=True):
-    """Somebody proven by a credential. `threads` limits what it sees to those threads; None is no limit.
+    """Somebody whom a credential identifies. `threads` limits what it sees to those threads; None is no limit.
 
-    `room` is the group of people that a room's credential stands for.
+    `room` is the group of people that a room's credential belongs to.
     """
 
     kind: Kind

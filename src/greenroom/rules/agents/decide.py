@@ -165,9 +165,9 @@ def _need_display_name(rows: Rows, wanted: str | None, agent_id: str | None) -> 
 
 
 def find_free_name(rows: Rows, wanted: str, agent_id: str | None = None) -> str:
-    """The name, with a number if a person or another agent who is registered has it or looks like it.
+    """The name, with a number if a person or another registered agent has it or one that looks like it.
 
-    The number is found by halving: a thousand agents of one kind cost ten looks and not a thousand.
+    A binary search finds the number: a thousand agents of one kind cost ten lookups and not a thousand.
     """
     people = find_person_looks(rows)
     if not _is_taken(rows, wanted, agent_id, people):

@@ -60,7 +60,7 @@ def _find_account(rows: Rows, holder: str) -> StoredBytes:
 
 
 def count_event(tx: Tx, record: Recorded) -> None:
-    """Count an event for whoever's command it follows from; of small ones a sample, each for as many as it stands for.
+    """Count an event for the author of its command. Small events are sampled, and each sample counts for many.
 
     A row for each small event would cost a twentieth of a post. Nobody chooses the sample: it depends on the moment of
     the commit.

@@ -11,10 +11,10 @@ from greenroom.rules.policy.remembered_rule import RuleChoice
 
 
 class RaiseAsk(Command, frozen=True, kw_only=True):
-    """Ask a person. One that is there already, under this id or as the same wish of the same asker, stays as it is.
+    """Ask a person. An ask that exists, under this id or for the same request of the same asker, stays as it is.
 
-    `wish` is what makes a wish the same; without one it is `ask_id`. With `again_ms` a wish whose answer was handed
-    over longer ago than that is a new one; without it the same wish always finds the same ask.
+    `wish` identifies equal requests; without it, `ask_id` does. With `again_ms`, a request whose answer was delivered
+    longer ago than that is a new one; without it, the same request always finds the same ask.
     """
 
     ask_id: str

@@ -123,7 +123,7 @@ def _get_token_holder(rows: Rows, by: Principal, thread: Thread, token: str | No
 
 
 def need_post_author(rows: Rows, by: Principal, author: str | None) -> PostAuthor:
-    """Who posts comes from the credential; the author that was named must agree with it.
+    """The credential determines the author; a named author must agree with it.
 
     A person is shown by their name, unless a client of AgentChatBus posts as `human`: it looks for that word again.
     """

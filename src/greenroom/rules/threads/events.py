@@ -142,9 +142,9 @@ class ThreadUnarchived(Event, frozen=True, kw_only=True):
 
 
 class ThreadDeleted(Event, frozen=True, kw_only=True):
-    """A thread was removed with all that is in it. `files` are the payloads that nothing else names.
+    """A thread was deleted with everything in it. `files` are the payloads that nothing else names.
 
-    What it was is kept here, so that whoever could see the thread can be told, and nobody else.
+    The event keeps who could see the thread, so that only they are notified.
     """
 
     privileged: ClassVar[bool] = True

@@ -98,9 +98,9 @@ class DbosQueue:
             self._door.shutdown()
 
     async def put(self, step: WorkflowStep) -> None:
-        """Have the attempt that a step is at carried out by some hub; one that was put in before stays as it is.
+        """Queue the current attempt of a step for any hub; an attempt that is queued already stays as it is.
 
-        A few are begun here at once. So a chain of steps does not wait for the next look at the queue.
+        This hub starts a few at once, so that a chain of steps does not wait for the next poll of the queue.
         """
         attempt = (step.run_id, step.id, step.attempt)
         if self._starting >= _HERE_AT_ONCE:

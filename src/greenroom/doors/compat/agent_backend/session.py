@@ -142,10 +142,9 @@ class BackendSession:
         return bool(self._rows.find(ASKS, {"agent_id": run.agent_id, "state": "open"}, limit=1))
 
     def get_ask(self, run_id: str, call_id: str, but: Container[str] = ()) -> Ask | None:
-        """The newest ask for permission for a call of a run, leaving out those whose ids are in `but`.
+        """The newest ask for permission for a call of a run, except those whose ids are in `but`.
 
-        The hub itself asks for tools of MCP servers. It is not told the runtime's id of such a call: tool and arguments
-        say which it is.
+        For tools of MCP servers the hub asks, without the runtime's id of the call: tool and arguments identify it.
         """
         agent = self.get_agent()
         found = self._rows.find(ASKS, {"agent_id": agent.id}, order="_key", desc=True, limit=_ASKS) if agent else []

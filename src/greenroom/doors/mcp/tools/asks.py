@@ -30,8 +30,10 @@ from greenroom.services.hub import Hub
 
 _TITLE = 300
 _AGAIN_MS = 60_000
-"""An answer that was handed over is given once more to who asks the same within this time: the answer may have been
-lost on its way. After that, the same question is a new one."""
+"""For this time an answer that was delivered is returned again to the same question, because it may have been lost.
+
+After that, the same question is a new one.
+"""
 _KEY = "greenroom/key"
 Directory = Annotated[str, Meta(description="Absolute path of the project that you work on.")]
 Timeout = Annotated[int, Meta(ge=1, le=7_776_000, description="Seconds to wait for the person.")]

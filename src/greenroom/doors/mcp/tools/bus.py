@@ -140,9 +140,9 @@ async def _join(call: McpCall[ConnectArgs], by: Principal, agent: Agent) -> Done
 
 
 def _read_history(call: McpCall[ConnectArgs], thread: Thread) -> tuple[list[Message], int, str | None]:
-    """The messages to begin with, the seq up to which they go, and what to do about those that are left out.
+    """The first messages, the seq up to which they go, and what to do about those that are left out.
 
-    A newcomer gets the latest. Who goes on from a seq gets what follows it, so that nothing is missed in between.
+    A new member gets the latest. A member that continues from a seq gets what follows it, without gaps.
     """
     rows, after_seq = call.hub.rows, call.args.after_seq
     if after_seq == 0:

@@ -129,8 +129,10 @@ class ClaudeTerminalSession(PtySession):
         self._is_ready = True
 
     async def _submit(self) -> bool:
-        """Press Enter, which is lost while the screen is being set up; never once it has begun to work, for it could
-        be taken for an answer to what it asks."""
+        """Press Enter, which is lost while the screen is being set up.
+
+        Never press it once Claude Code works, because it could answer a question there.
+        """
         self._title.forget()
         for _ in range(_SUBMITS):
             if self._calls or self._asked:

@@ -50,9 +50,9 @@ class CodexTranslator:
         """When the account can be used again, once a window of its limits is full."""
 
     def translate(self, method: str, params: Json, *, is_helper: bool = False, is_ours: bool = True) -> list[Heard]:
-        """What a notification tells; nothing for those that only matter to the session.
+        """The facts in a notification; none for notifications that only matter to the session.
 
-        Not ours is what belongs to another turn than the one that is accounted for.
+        Notifications of another turn than the one that is accounted for are ignored.
         """
         match method, params:
             case "item/agentMessage/delta", {"itemId": str(id), "delta": str(text)} if text:

@@ -207,9 +207,9 @@ def find_options(params: Json) -> list[Json]:
 
 
 def choose_option(options: list[Json], decision: str, text: str = "") -> str | None:
-    """The option that says this, by its kind; None when nothing but withdrawing says it.
+    """The option for this answer, by its kind; None when only withdrawing expresses it.
 
-    A yes is never a yes forever, which would take later calls away from whoever decides.
+    An approval never becomes permanent, which would take later calls away from the person who decides.
     """
     if decision == "allow":
         named = [option for option in options if option.get("kind") == _CHOICE and option.get("name") == text]
