@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _START_S = 60.0
 _POLL_S = 2
 _UNTAKEN_S = 10.0
-"""After so long it is worth a word that a run has not begun."""
+"""After this time, tell the person that a run has not started."""
 ENDED = ("completed", "failed", "cancelled", "interrupted")
 
 

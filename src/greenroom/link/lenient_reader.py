@@ -1,4 +1,4 @@
-"""Structs out of JSON that another version has written: a field that does not fit counts as not told."""
+"""Structs from JSON that another version has written: a field of another type counts as missing."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -9,7 +9,7 @@ Read = TypeVar("Read", bound=msgspec.Struct)
 
 
 def read_fitting(fields: Mapping[str, Any], kind: type[Read], instead: Mapping[Any, Any]) -> Read:
-    """What fits of an object. `instead` has, by its type, what stands for a field that must be there and is not."""
+    """The valid fields of an object. `instead` has, by type, the value of a required field that is missing."""
     return kind(**{field.name: _read_field(field, fields, instead) for field in msgspec.structs.fields(kind)})
 
 

@@ -23,7 +23,7 @@ class StartOrder(msgspec.Struct, frozen=True, kw_only=True, tag="start", tag_fie
     """The run whose task it is, if not its own."""
     is_step: bool = False
     session: str | None = None
-    """The runtime's conversation to go on with."""
+    """The runtime's conversation to resume."""
     missing_skills: list[str] | msgspec.UnsetType = msgspec.UNSET
     """Those that the profile names, and that nobody has."""
 

@@ -1,4 +1,4 @@
-"""What is heard of an agent, and what its node reports of it to the hub: tagged unions, read once where they arrive."""
+"""Items of an agent, and reports of its node to the hub: tagged unions, decoded once where they arrive."""
 
 from typing import Any, Literal, get_args
 
@@ -114,7 +114,7 @@ class WorkPlace(msgspec.Struct, frozen=True):
 
 
 class SessionReport(Opened, frozen=True, tag="opened"):
-    """An agent's session is there, or goes on with another run."""
+    """An agent's session is open, or continues with another run."""
 
     credential: str | None = None
     """The id of the credential that its process was given."""
@@ -151,11 +151,11 @@ class TurnReport(TurnResult, frozen=True, tag="turn_ended"):
 
 
 class TurnWentOn(TurnResult, frozen=True, tag="turn_went_on"):
-    """A turn is over, and the run goes on with what was said to the agent meanwhile."""
+    """A turn is over, and the run continues with the messages that the agent got meanwhile."""
 
 
 class TurnUsedUp(TurnResult, frozen=True, tag="turn_used_up"):
-    """A turn is over because the runtime's account is used up; the run can go on later."""
+    """A turn is over because the runtime's account is used up; the run can continue later."""
 
 
 class TurnPaused(TurnResult, frozen=True, tag="turn_paused"):
@@ -182,7 +182,7 @@ class ApprovalUnused(msgspec.Struct, frozen=True, tag="approval_refused"):
 
 
 class RunLost(msgspec.Struct, frozen=True, tag="lost"):
-    """The node does not know a run that it was told to begin: it was restarted meanwhile."""
+    """The node does not know a run that it was ordered to start: it was restarted meanwhile."""
 
 
 class FellAsleep(msgspec.Struct, frozen=True, tag="asleep"):
@@ -212,7 +212,7 @@ Heard = (
     | TurnEnded
     | Died
 )
-"""What a driver hears of its runtime."""
+"""The facts that a driver reports of its runtime."""
 Report = (
     SessionReport
     | WordsReport
@@ -235,7 +235,7 @@ Report = (
 """What a node reports to its hub."""
 _KINDS: dict[str, type[msgspec.Struct]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Report)}
 _NOTHING: dict[Any, Any] = {str: "", int: 0, bool: False, int | None: None, TurnEnding: "failed"}
-"""What stands for a field that a report must have, and this one does not."""
+"""The values of required fields that a report lacks."""
 
 
 def get_report_kind(report: Report) -> str:

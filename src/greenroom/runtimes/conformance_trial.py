@@ -47,7 +47,7 @@ class DriverTrial:
         self.last_id: str | None = None
         """The id of the session that was opened last, which a later one can resume."""
         self.lately: list[str] = []
-        """What was heard, in short, since somebody emptied it."""
+        """The facts, in short, since somebody emptied the list."""
         self.directory = Path()
         self._session: RuntimeSession | None = None
         self._heard: asyncio.Queue[Heard | None] = asyncio.Queue()
@@ -90,7 +90,7 @@ class DriverTrial:
         return heard
 
     async def run_turn(self, prompt: str, answer: Answer | None = None) -> list[Heard]:
-        """One turn with all that is heard in it. A permission is allowed, unless somebody else answers."""
+        """One turn with all its facts. A permission is allowed, unless somebody else answers."""
         await self.session.prompt(prompt)
         return await self.finish_turn(answer)
 
@@ -114,7 +114,7 @@ class DriverTrial:
                 raise ContractViolation("nothing was said")
 
     async def wait_until_died(self) -> Died:
-        """Wait for the end of a session; nothing may be heard after it."""
+        """Wait for the end of a session; no fact may follow it."""
         while not isinstance(heard := await self.read_next(), Died):
             pass
         if await self._heard.get() is not None:
@@ -144,7 +144,7 @@ class DriverTrial:
 
 
 def summarize(heard: Heard) -> str:
-    """What was heard, for a report."""
+    """The facts, for a report."""
     match heard:
         case Said():
             return f"Said {heard.text[:40]!r}"

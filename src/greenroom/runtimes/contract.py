@@ -86,7 +86,7 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 @runtime_checkable
 class TaskSession(Protocol):
-    """A session whose runtime remembers its tasks, and finishes one that an earlier process of it has begun."""
+    """A session whose runtime remembers its tasks, and finishes one that its earlier process started."""
 
     def set_task(self, task: str, *, resumes: bool, is_step: bool = False) -> None:
         """Say which task the next prompt belongs to, and whether to finish it rather than start it.
@@ -97,7 +97,7 @@ class TaskSession(Protocol):
 
 
 class RuntimeSession(Protocol):
-    """A live conversation with a runtime. What an agent does wrong is a fact that is heard, not an exception."""
+    """A live conversation with a runtime. What an agent does wrong is a fact in it, not an exception."""
 
     def listen(self) -> AsyncIterator[Heard]:
         """Everything, in order, from Opened to Died; ends after Died. Read by one reader; never drops anything."""

@@ -108,7 +108,7 @@ def _find_listening_ports(pids: dict[int, str]) -> list[int]:
 
 
 async def _is_serving(port: int) -> bool:
-    """Whether a stranger who asks by HTTP gets something."""
+    """Whether a stranger's HTTP request gets an answer."""
     try:
         async with asyncio.timeout(_KNOCK_S):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)

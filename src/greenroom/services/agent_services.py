@@ -56,7 +56,7 @@ async def _watch_files(hub: Hub) -> None:
 
 
 async def _lose_nodes(hub: Hub) -> None:
-    """Nodes whose connection went down with its hub cannot be reached until they dial in again."""
+    """Nodes whose connection went down with its hub cannot be reached until they connect again."""
     for node in hub.rows.find(NODES, {"state": "connected"}):
         if node.hub == hub.instance or not hub.store.is_alive(node.hub):
             await hub.log.do(LoseNode(by=HUB, node_id=node.id, epoch=node.epoch))

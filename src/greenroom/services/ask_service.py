@@ -27,7 +27,7 @@ class AskService:
         log.subscribe(self._on_commit, ASKS)
 
     async def ask(self, command: RaiseAsk) -> Ask:
-        """Raise an ask; or, when it is the same wish again, the ask that is there already."""
+        """Create an ask; or, for the same request again, return the ask that exists."""
         if command.form is not None:
             await asyncio.to_thread(load_validator)
         done = await self._log.do(command)
@@ -85,7 +85,7 @@ class AskService:
             self._watching.discard(changed)
 
     async def take(self, command: TakeAnswer) -> Taking:
-        """Hand the answer to one of those that wait for it: a yes to a call may be used by that one alone."""
+        """Give the answer to one of those that wait for it: only that one may use an approval of a call."""
         done = await self._log.do(command)
         if any(isinstance(record.event, AnswerTaken) for record in done.records):
             return "yours"

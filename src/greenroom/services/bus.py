@@ -33,7 +33,7 @@ from greenroom.services.waiters import Waiter, Waiters
 
 MAX_WAIT_MS = 24 * 3600 * 1000
 _FAR = 1000
-"""Who is further behind than this, and wants few of the messages, has them looked for aside."""
+"""A reader that is further behind than this, and wants few of the messages, is served in a thread."""
 
 
 class SyncContext(NamedTuple):

@@ -7,7 +7,7 @@ from greenroom.services.tool_servers import ToolServers
 
 
 class Connections:
-    """Nodes that have dialled in, MCP servers behind the hub, and channels for notifications."""
+    """Connected nodes, MCP servers behind the hub, and channels for notifications."""
 
     def __init__(self, hub: Hub, url: str) -> None:
         """`url` is where the links in notifications lead."""

@@ -123,7 +123,7 @@ async def load_policy(hub: Hub) -> None:
 
 
 async def watch_policy(hub: Hub) -> None:
-    """Take up changes of the file while the hub runs; to be run as a task, after it was loaded once."""
+    """Reload the file when it changes; to be run as a task, after it was loaded once."""
     loaded: tuple[int, int] | None = (0, 0)  # what changed between the first load and now is loaded too
     while True:
         await asyncio.sleep(get_time_left_s(_LOOK_S))

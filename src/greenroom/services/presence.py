@@ -71,7 +71,7 @@ class Presence:
         return self._heard.get(agent_id)
 
     def sweep(self) -> None:
-        """Announce those who have gone silent, and forget them when there are too many; called every few seconds."""
+        """Announce agents that have gone silent, and forget them when there are too many; called every few seconds."""
         for agent_id in [a for a in self._online if not self.is_online(a)]:
             self._online.discard(agent_id)
             self._signals.emit("agent.offline", {"agent_id": agent_id})

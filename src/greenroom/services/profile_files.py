@@ -166,7 +166,7 @@ def _read_stamps(data: Path) -> list[tuple[str, int, int]]:
 
 
 async def watch_profiles(hub: Hub, shipped: dict[str, ProfileDefinition]) -> None:
-    """Take up changes of the files while the hub runs; to be run as a task, after they were loaded once."""
+    """Reload the files when they change; to be run as a task, after they were loaded once."""
     loaded: list[tuple[str, int, int]] | None = None
     while True:
         try:

@@ -12,7 +12,7 @@ from greenroom.rules.access.refused_calls import NoteRefusals, RefusedCall
 
 logger = logging.getLogger(__name__)
 RECORDED = frozenset({401, 403, 404, 413, 421, 429, 431})
-"""The answers that are a refusal of who calls or what they may, and no word about how a call is written."""
+"""The responses that refuse the caller or a missing right, and not the form of a call."""
 _GATHER_S = 0.1
 _SUM_S = 60.0
 _BURST, _PER_S = 200.0, 0.5

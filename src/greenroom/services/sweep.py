@@ -26,7 +26,7 @@ async def run_every(every_s: float, work: Callable[[], Awaitable[None]]) -> None
 
 
 class Sweep:
-    """What is done every few seconds: see who has gone silent, write which logins were used, forget old keys."""
+    """The periodic work: find silent agents, record uses of logins, forget old keys."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub

@@ -19,7 +19,7 @@ from greenroom.services.tool_servers import need_secret, need_server_program
 
 _CONNECT_S = 60.0
 _MOST_A_SECOND = 500
-"""A server that says more is heard later."""
+"""A server that sends more is read later."""
 
 
 @asynccontextmanager

@@ -89,7 +89,7 @@ async def _write_messages(process: asyncio.subprocess.Process, wished: Any) -> N
     async with wished:
         async for message in wished:
             line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-            with contextlib.suppress(OSError):  # it has gone, which is heard on the other pipe
+            with contextlib.suppress(OSError):  # it has ended, which the other pipe reports
                 process.stdin.write(line.encode() + b"\n")
                 await process.stdin.drain()
 

@@ -14,7 +14,7 @@ _HOLD_S = 1.0
 
 
 class ThreadTurns:
-    """A thread: who is out with a fresh context, and who waits for a turn, first come first."""
+    """A thread: which agent has a fresh context, and which wait for a turn, in order."""
 
     __slots__ = ("out", "queue", "timer")
 

@@ -17,7 +17,7 @@ from greenroom.services.presence import Presence
 WAKING = (MESSAGES, THREADS, CREDENTIALS, AGENTS)
 """The tables whose changes wake somebody."""
 _PAUSE_MS = 15_000
-"""Who waits again within this time has waited on: many clients wait in short pieces."""
+"""A waiter that waits again within this time counts as waiting on: many clients wait in short pieces."""
 
 
 @dataclass(slots=True, eq=False)
@@ -58,7 +58,7 @@ class Waiters:
     def add_waiter(
         self, thread_id: str, agent_id: str | None, timeout_ms: int, credential: str | None = None
     ) -> Iterator[Waiter]:
-        """Be among the waiters of a thread, by the credential that shall still hold at the end."""
+        """Join the waiters of a thread, with the credential that must still be valid at the end."""
         now = self._clock.now()
         since, left_at = self._left.pop((thread_id, agent_id), (now, now))
         since = since if now - left_at <= _PAUSE_MS else now
@@ -96,7 +96,7 @@ class Waiters:
         return list(self._by_thread)
 
     def forget_left(self) -> None:
-        """Forget who has not come back in time; called every few seconds."""
+        """Forget waiters that have not come back in time; called every few seconds."""
         latest = self._clock.now() - _PAUSE_MS
         self._left = {who: left for who, left in self._left.items() if left[1] >= latest}
 
@@ -109,7 +109,7 @@ class Waiters:
         return sum(len(waiters) for waiters in self._by_thread.values())
 
     def on_commit(self, commit: Commit) -> None:
-        """Wake who waits for what the commit brought."""
+        """Wake the waiters for what the commit brought."""
         if not self._by_thread:
             return
         threads: dict[str, bool] = {}

@@ -135,7 +135,7 @@ async def look_for_unreached(
 def _get_unreached(
     rows: Rows, presence: Presence, message: Message, thread: Thread, named: Mention, roster: Roster
 ) -> UnreachedRecipient | None:
-    """Why somebody who is named is not reached; None if it is."""
+    """Why somebody who is mentioned is not reached; None if they are."""
     agent, profile = named.agent, named.profile
     name = (agent.display_name or agent.name) if agent else named.name
     can_invite = profile is not None and is_invitable(rows, profile)
@@ -211,7 +211,7 @@ def is_up(rows: Rows, agent: Agent) -> bool:
 
 
 def find_wakeable(rows: Rows, by: Principal) -> list[Agent]:
-    """Agents that sleep and belong to a thread that is open: who writes there can wake them. The newest only."""
+    """Sleeping agents of a thread that is open, which a person who writes there can wake. The newest only."""
     where = {"state": "registered", "process": "asleep", "kept_as": None}
     asleep = rows.find(AGENTS, where, after=("thread_id", ""), order="_seq", desc=True, limit=_LISTED)
     return [agent for agent in asleep if may_see_agent(rows, by, agent) and _is_wakeable(rows, agent)]

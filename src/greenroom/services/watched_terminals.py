@@ -33,7 +33,7 @@ def merge_screens(into: Frame | None, new: Frame) -> Frame | None:
 
 
 class Viewer:
-    """Somebody who looks at an agent's terminal."""
+    """A viewer of an agent's terminal."""
 
     def __init__(self, by: Principal, name: str, may_type: bool) -> None:
         self.id = new_id("view")
@@ -86,7 +86,7 @@ class Viewer:
 
 
 class WatchedTerminal:
-    """One agent that somebody looks at: its screen as far as it is known, who looks, and who writes."""
+    """One agent that somebody watches: its screen as far as it is known, its viewers, and who types."""
 
     def __init__(self, links: NodeLinks, agent_id: str) -> None:
         self._links = links

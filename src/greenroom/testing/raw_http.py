@@ -101,7 +101,7 @@ def _parse_chunks(rest: bytes) -> tuple[bytes, bytes]:
 
 
 class KeepAliveConnection:
-    """One keep-alive connection of a client with a token; it dials again when the hub has gone meanwhile."""
+    """One keep-alive connection of a client with a token; it connects again if the hub has gone meanwhile."""
 
     def __init__(self, url: str, token: str, headers: Mapping[str, str] | None = None) -> None:
         where = urlsplit(url)
@@ -148,7 +148,7 @@ class KeepAliveConnection:
         return RawResponse(status, headers, body)
 
     def close(self) -> None:
-        """Close the connection; the next call dials again."""
+        """Close the connection; the next call connects again."""
         if self._writer is not None:
             self._writer.transport.abort()
         self._reader = self._writer = None

@@ -109,7 +109,7 @@ class RestListener:
         self.heard: list[dict[str, Any]] = []
 
     async def run(self, go_on: Callable[[], bool]) -> None:
-        """Listen for as long as `go_on` says so; an answer under way is still heard."""
+        """Listen for as long as `go_on` says so; a response in progress is still read."""
         while go_on():
             try:
                 await self.wait(1000)
@@ -129,7 +129,7 @@ class RestListener:
         self._line.close()
 
     async def catch_up(self, last_id: str) -> None:
-        """Listen until a message has been heard, then hang up."""
+        """Listen until a message has arrived, then disconnect."""
         async with asyncio.timeout(WAIT_S):
             while not any(message["id"] == last_id for message in self.heard[-1000:]):
                 with contextlib.suppress(*GONE):

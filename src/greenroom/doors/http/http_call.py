@@ -99,9 +99,9 @@ class HttpCall:
         self._keep = keep
         self._count = count
         self.started = False
-        """Whether the answer has begun."""
+        """Whether the response has started."""
         self.status = 0
-        """The status of the answer, once it has begun."""
+        """The status of the response, once it has started."""
 
     async def receive(self) -> Message:
         message = await self._receive()

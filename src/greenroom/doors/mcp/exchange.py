@@ -70,7 +70,7 @@ def _read_media_types(accept: bytes) -> frozenset[bytes]:
 
 
 class Exchange:
-    """A request and its answer: JSON, or a stream of events if it was begun as one."""
+    """A request and its response: JSON, or a stream of events if one was started."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope = scope
@@ -168,7 +168,7 @@ class Exchange:
         await self.reply(no.status, build_error_body(self.request_id, no.code, no.message, no.data), no.headers)
 
     async def reply(self, status: int, body: bytes = b"", headers: Headers | None = None) -> None:
-        """Answer with JSON, or as the last event if a stream was begun."""
+        """Answer with JSON, or as the last event of a stream that was started."""
         if self.is_stream:
             await self.send_event(body)
             await self.end_stream()
@@ -182,7 +182,7 @@ class Exchange:
         await self.send({"type": "http.response.body", "body": body})
 
     async def begin_stream(self) -> None:
-        """Answer with a stream of events, unless one was begun."""
+        """Answer with a stream of events, unless one was started."""
         if self.is_stream:
             return
         headers = [

@@ -73,7 +73,7 @@ class McpSessions:
         return len(self) >= self._limit
 
     def is_full_for(self, owner: str) -> bool:
-        """This principal holds half of all, and shall not shut the others out."""
+        """This principal has half of all sessions, and must not shut the others out."""
         return self._per_owner[owner] >= max(1, self._limit // 2)
 
     def open(self, owner: str) -> McpSession:

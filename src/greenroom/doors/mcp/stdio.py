@@ -66,7 +66,7 @@ async def serve_stdio(url: str, token: str | None, lang: str | None = None) -> N
                 tasks.start_soon(_pump, pipe, proxy, tasks.cancel_scope)
                 tasks.start_soon(proxy.listen)
                 await pipe.ended.wait()
-                # Who sends a few lines and closes shall have the answers that come at once.
+                # A client that sends a few lines and closes gets the answers that come at once.
                 await anyio.sleep(_FINISH_S)
                 tasks.cancel_scope.cancel()
         await proxy.end_session()

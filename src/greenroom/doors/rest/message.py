@@ -48,7 +48,7 @@ class MessageOfThread(shapes.RestMessage, kw_only=True):
 
 
 class MessageChange(msgspec.Struct, frozen=True):
-    """What a message shall say. new_content is another name of content."""
+    """The new text of a message. new_content is another name of content."""
 
     content: str | None = None
     new_content: str | None = None

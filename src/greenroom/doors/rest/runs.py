@@ -93,7 +93,7 @@ class ListedRun(Run, frozen=True, kw_only=True):
 
     agent_name: str = ""
     held_up_by: str = ""
-    """What keeps it from being heard, such as a node that cannot be reached, and what to do about it."""
+    """Why its output does not arrive, such as a node that cannot be reached, and what to do about it."""
 
 
 def _build_listed_run(rows: Rows, by: Principal, run: Run, names: AgentNameCache) -> ListedRun:

@@ -41,7 +41,7 @@ class RestThreadSettings(msgspec.Struct):
 
 
 class SettingsChange(msgspec.Struct, frozen=True):
-    """What shall be different. auto_coordinator_enabled is the older name of auto_administrator_enabled."""
+    """The settings to change. auto_coordinator_enabled is the older name of auto_administrator_enabled."""
 
     auto_administrator_enabled: bool | None = None
     auto_coordinator_enabled: bool | None = None

@@ -97,7 +97,7 @@ class UpdateAgent(Command, frozen=True, kw_only=True):
 
 
 class ResumeAgent(Command, frozen=True, kw_only=True):
-    """Take up an agent again that had unregistered."""
+    """Resume an agent that had unregistered."""
 
     agent_id: str
 
@@ -144,7 +144,7 @@ class AgentStarted(Event, frozen=True, kw_only=True):
 
 
 class AgentProcessChanged(Event, frozen=True, kw_only=True):
-    """An agent's process has begun, become free, or gone."""
+    """An agent's process has started, become idle, or ended."""
 
     agent_id: str
     process: str

@@ -83,7 +83,7 @@ class NoteDelivery(Command, frozen=True, kw_only=True):
 
 
 class ChannelAdded(Event, frozen=True, kw_only=True):
-    """Somebody is told by a further way."""
+    """Somebody added a channel."""
 
     privileged: ClassVar[bool] = True
     channel_id: str

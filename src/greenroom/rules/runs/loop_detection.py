@@ -27,7 +27,7 @@ def hash_repeated_call(tool: str, given: Any) -> str:
 
 
 def pause_if_looping(rows: Rows, run: Run, heard: CallStarted, seed: str, context: Context) -> list[Event]:
-    """A call has begun. What waits for approval each time is left to the judge, who counts it too."""
+    """A call has started. The judge counts calls that wait for approval each time."""
     options = get_state(rows).options
     digest = hash_repeated_call(heard.tool, heard.input)
     if not digest or options.loop_times <= 0 or run.status != "running" or run.node_id is None:

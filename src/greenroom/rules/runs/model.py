@@ -141,7 +141,7 @@ class Run(PagedRow, frozen=True, kw_only=True):
     started_at: int | None = None
     ended_at: int | None = None
     deadline: int = 0
-    """When the run's time is over; 0 while it has not begun or when it has ended."""
+    """When the run's time is over; 0 before its start and after its end."""
     goes_on_at: int = 0
     """When a run that waits for its account continues by itself; 0 if it does not."""
     extended_at: int = 0

@@ -107,7 +107,7 @@ class Roster:
         return list({_get_mention_key(mention): mention for mention in reversed(named)}.values())[::-1]
 
     def _find_at(self, text: str, start: int, *, whole: bool = False) -> Mention | None:
-        """Who is named at a place in a text, or by the whole of it."""
+        """Who is mentioned at a place in a text, or by the whole of it."""
         words = [text] if whole else _find_first_words(text, start)
         return (
             self._near.find_longest(text, start, whole=whole)

@@ -103,7 +103,7 @@ class RetryWorkflow(Command, frozen=True, kw_only=True):
 
 
 class AmendStep(Command, frozen=True, kw_only=True):
-    """Change a step that has not begun, in this run only."""
+    """Change a step that has not started, in this run only."""
 
     run_id: str
     step: str

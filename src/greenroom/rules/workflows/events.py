@@ -231,7 +231,7 @@ class WorkflowResumed(Event, frozen=True, kw_only=True):
 
 
 class WorkflowAmended(Event, frozen=True, kw_only=True):
-    """A step that has not begun was changed, for this run only."""
+    """A step that had not started was changed, for this run only."""
 
     privileged: ClassVar[bool] = True
     run_id: str

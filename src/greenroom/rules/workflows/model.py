@@ -46,7 +46,7 @@ class StepWait(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class OutsideWork(msgspec.Struct, frozen=True):
-    """Something outside a workflow that one of its steps has begun."""
+    """Something outside a workflow that one of its steps started."""
 
     kind: OutsideKind
     key: str

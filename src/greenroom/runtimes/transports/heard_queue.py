@@ -21,7 +21,7 @@ class HeardQueue:
         self._ended = False
 
     def put(self, *heard: Heard) -> None:
-        """Add what was heard."""
+        """Add a fact."""
         self._heard.extend(heard)
         self._something.set()
         if len(self._heard) >= _FULL and not self._is_boundless:
@@ -33,7 +33,7 @@ class HeardQueue:
         self._room.set()
 
     def end(self) -> None:
-        """Nothing more will be heard."""
+        """No more facts will come."""
         self.lift_limit()
         self._ended = True
         self._something.set()

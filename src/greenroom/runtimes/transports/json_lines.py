@@ -56,7 +56,7 @@ class JsonLines:
             self._open.pop(id, None)
 
     def settle(self, id: Hashable, answer: Json) -> None:
-        """Give an answer to who waits for it; nobody does if it only had to be said."""
+        """Pass an answer to its waiting request, if there is one."""
         waiting = self._open.get(id)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)

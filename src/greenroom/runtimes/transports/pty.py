@@ -85,7 +85,7 @@ class TerminalLine:
             self._terminal.resize(rows, columns)
 
     async def wait_until_quiet(self, for_s: float, within_s: float) -> None:
-        """Wait until the program has begun to write and has paused, but not forever: it is then ready for keys."""
+        """Wait, for a bounded time, until the program has written something and paused: it is then ready for keys."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
                 await self._wrote.wait()

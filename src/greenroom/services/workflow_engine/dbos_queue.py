@@ -118,7 +118,7 @@ class DbosQueue:
         return await self._call_dbos(lambda: self._find_claimed(hub))
 
     async def give_back(self, ids: list[str]) -> None:
-        """Put attempts back into the queue, because who had taken them does not carry them out any more."""
+        """Put attempts back into the queue, because the hub that had taken them does not carry them out any more."""
         if ids:
             await self.poll_faster()
             await self._call_dbos(lambda: self._give_back(ids))

@@ -63,7 +63,7 @@ class Engine:
         self._ended: dict[OutsideWork, None] = {}
 
     async def run(self) -> None:
-        """Take up what was at work when the hub went down, and then whatever comes."""
+        """Resume what was in progress when the hub went down, and then handle whatever comes."""
         leave = self._log.subscribe(self._on_commit, WORKFLOW_RUNS, *_NOTES)
         try:
             await self._recover()

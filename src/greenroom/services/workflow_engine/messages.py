@@ -60,7 +60,7 @@ def is_wanted_message(rows: Rows, wanted: MessageFilter, message: Message, by: s
 
 
 def _find_author_names(rows: Rows, message: Message, by: str) -> set[str]:
-    """Who has posted a message. A person is known by the credential alone: anybody may write another name over it."""
+    """The author of a message. Only the credential identifies a person: anybody may write another name over it."""
     credential = None if message.agent else rows.get(CREDENTIALS, by)
     if credential is None or credential.person_id is None:
         return {message.author_id, message.author_name} if message.agent or by == HUB.id else set()

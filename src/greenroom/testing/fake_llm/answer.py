@@ -44,7 +44,7 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class QuotaReply:
-    """The account may ask nothing more until a time, in seconds; told as Anthropic and as OpenAI tell it."""
+    """The account may ask nothing more until a time, in seconds, in the formats of Anthropic and of OpenAI."""
 
     until: int
 

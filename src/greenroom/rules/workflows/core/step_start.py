@@ -27,7 +27,7 @@ class UnusableValue(Exception):
 
 
 def begin_or_skip(course: Transition, step_id: str, _: Any) -> None:
-    """All that comes before a step is over: it is begun, or skipped."""
+    """All steps before it are over: start it, or skip it."""
     node, step = course.node(step_id), course.step(step_id)
     if course.run.status != "running":
         _hold(course, step_id, leave=False)

@@ -221,7 +221,7 @@ class ClaudeTerminalSession(PtySession):
                     self._closing = asyncio.create_task(self._close_turn(said), name="account of a turn")
 
     async def _close_turn(self, said: str) -> None:
-        """The turn is over, as soon as what it has used is written down and told, which comes a moment later."""
+        """The turn is over as soon as its usage is recorded and reported, which is a moment later."""
         self._cost_told.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_ACCOUNT_S):

@@ -34,7 +34,7 @@ class TerminalTitle:
         self._rest = seen[end:][-_LONGEST:]
 
     def begin(self) -> None:
-        """It works, as it has told by other means."""
+        """It works, as another source reports."""
         self._began.set()
 
     def forget(self) -> None:

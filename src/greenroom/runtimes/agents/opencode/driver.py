@@ -82,7 +82,7 @@ async def _get_step_limit(server: OpencodeServer) -> int | None:
 async def _open_session(
     process: Process, server: OpencodeServer, opening: SessionOptions, hub: str
 ) -> tuple[OpencodeSession, Opened]:
-    """Hear what happens, and make or find the session."""
+    """Listen to the events, and create or find the session."""
     await server.wait_until_healthy()
     if opening.model:
         await _need_model(server, opening.model)

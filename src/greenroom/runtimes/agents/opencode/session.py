@@ -167,7 +167,7 @@ class OpencodeSession:
             self._end(turn)
 
     async def _post(self, path: str, body: Json | None) -> None:
-        """Say something that may have come too late: then there is nothing to be said any more."""
+        """Send a message that may come too late; then nothing is left to send."""
         try:
             await self._server.request("POST", path, body)
         except (ValueError, ConnectionError):

@@ -33,7 +33,7 @@ from greenroom.runtimes.transports.heard_queue import HeardQueue
 Json = dict[str, Any]
 _LINGER_S = 2.0
 _FOLLOWS_S = 3.0
-"""How long the arguments of a call may follow behind the wish to make it."""
+"""How long the arguments of a call may arrive after its start."""
 _QUIET_ANSWERS = 2
 _WITHDRAWN = {"outcome": {"outcome": "cancelled"}}
 
