@@ -31,7 +31,7 @@ class RunPlacer:
             self._placing = asyncio.get_running_loop().create_task(self._place(), name="placing runs")
 
     async def _place(self) -> None:
-        """Place runs as long as any fits. If the log takes no command at the moment, try again: no other event may come."""
+        """Place runs while any fits. If the log takes no command at the moment, try again: no other event may come."""
         while self._again:
             self._again = False
             for run in find_placeable(self._hub.rows):
