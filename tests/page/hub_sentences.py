@@ -37,8 +37,6 @@ _SPOKEN = (
     "services/agent_activity.py",
     "rules/runs/*.py",
     "rules/servers/decide.py",
-    "rules/threads/decide_*.py",
-    "rules/threads/templates.py",
     "rules/workflows/*.py",
     "services/workflow_engine/step_asks.py",
     "runtimes/agents/*/driver.py",

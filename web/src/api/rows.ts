@@ -449,6 +449,7 @@ export interface Message {
   edited_at?: number | null
   edit_version?: number
   reactions?: Reaction[]
+  said?: Sentence | null
 }
 
 export interface MessageFilter {

@@ -11,6 +11,7 @@ from greenroom.rules.threads.commands import DecideAdmin, RaiseDecision
 from greenroom.rules.threads.events import AdminDecided, AdminDecisionRaised, MessagePosted
 from greenroom.rules.threads.model import DECISIONS, OPEN_STATES, THREADS, Decision, Thread
 from greenroom.rules.threads.queries import need_thread
+from greenroom.sentences import Sentence, build_sentence
 
 ACTIONS = {"takeover": ("takeover", "cancel"), "switch": ("switch", "keep")}
 
@@ -42,14 +43,14 @@ def _build_question(rows: Rows, thread: Thread, command: RaiseDecision) -> Messa
     candidate = rows.get(AGENTS, command.candidate_id) if command.candidate_id else None
     name = candidate.name if candidate else "nobody"
     if command.kind == "takeover":
-        text = f"Every agent in this thread is waiting. Shall {name} take the thread over and go on?"
+        said = build_sentence("thread_message.shall_take_over", name=name)
     else:
-        text = f"The thread's admin has been silent. Shall {name} become its admin?"
+        said = build_sentence("thread_message.shall_become_admin", name=name)
     yes, no = ACTIONS[command.kind]
     return _build_system_message(
         thread,
         command.message_id,
-        text,
+        said,
         {
             "ui_type": f"admin_{command.kind}_confirmation",
             "visibility": "human_only",
@@ -63,16 +64,13 @@ def _build_question(rows: Rows, thread: Thread, command: RaiseDecision) -> Messa
 def _build_instruction(rows: Rows, thread: Thread, command: RaiseDecision) -> MessagePosted:
     assert thread.admin_id is not None  # noqa: S101 the caller has looked
     admin = rows.get(AGENTS, thread.admin_id)
-    text = (
-        f"{admin.name if admin else thread.admin_id}: all agents here are waiting. As the admin of this thread,"
-        " say who does what next, or close it with a summary."
-    )
+    said = build_sentence("thread_message.all_waiting", name=admin.name if admin else thread.admin_id)
     metadata = {"ui_type": "admin_coordination", "handoff_target": thread.admin_id}
-    return _build_system_message(thread, command.instruction_id, text, metadata, thread.admin_id)
+    return _build_system_message(thread, command.instruction_id, said, metadata, thread.admin_id)
 
 
 def _build_system_message(
-    thread: Thread, message_id: str, text: str, metadata: dict[str, Any], handoff_target: str | None = None
+    thread: Thread, message_id: str, said: Sentence, metadata: dict[str, Any], handoff_target: str | None = None
 ) -> MessagePosted:
     return MessagePosted(
         message_id=message_id,
@@ -80,7 +78,8 @@ def _build_system_message(
         author_id="system",
         author_name="system",
         role="system",
-        content=text,
+        content=str(said),
+        said=said,
         priority="system",
         metadata=metadata,
         handoff_target=handoff_target,
@@ -135,20 +134,20 @@ def _build_result(
         metadata["visibility"] = "human_only"
     else:
         metadata["handoff_target"] = admin.id
-    text = _build_result_text(command.action, admin.name if admin else "")
-    return _build_system_message(thread, command.result_id, text, metadata, admin.id if admin else None)
+    said = _word_result(command.action, admin.name if admin else "")
+    return _build_system_message(thread, command.result_id, said, metadata, admin.id if admin else None)
 
 
-def _build_result_text(action: str, name: str) -> str:
+def _word_result(action: str, name: str) -> Sentence:
     match action:
         case "takeover":
-            return f"A person decided: {name} takes this thread over and goes on."
+            return build_sentence("thread_message.taken_over", name=name)
         case "switch":
-            return f"A person decided: {name} is now the admin of this thread."
+            return build_sentence("thread_message.new_admin", name=name)
         case "cancel":
-            return "A person decided: nobody takes this thread over; it goes on waiting."
+            return build_sentence("thread_message.keeps_waiting")
         case _:
-            return "A person decided: the admin of this thread stays."
+            return build_sentence("thread_message.admin_stays")
 
 
 DECIDE: dict[type[Command], Decide] = {

@@ -6,6 +6,7 @@ import msgspec
 
 from greenroom.log.model import Row, Table
 from greenroom.log.pages import PagedRow
+from greenroom.sentences import Sentence
 
 STATES = ("discuss", "implement", "review", "done")
 """States that a thread may be set to; closed and archived have commands of their own."""
@@ -97,6 +98,8 @@ class Message(Row, frozen=True, kw_only=True):
     edited_at: int | None = None
     edit_version: int = 0
     reactions: list[Reaction] = []
+    said: Sentence | None = None
+    """The sentence that `content` has in English, if the hub says it."""
 
 
 class MessageRevision(Row, frozen=True, kw_only=True):
