@@ -1,10 +1,12 @@
 """A database that was damaged is never used or mended in silence: somebody is told what is wrong and what to do."""
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import apsw
+import httpx
 import pytest
 
 from greenroom.app import NOUNS, open_hub
@@ -13,6 +15,8 @@ from greenroom.log.data_directory import MARK, StoreUnusable
 from greenroom.log.store_sqlite import FILE
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.raw_http import KeepAliveConnection
+from greenroom.testing.rest_agents import need_success, read_all_messages
+from greenroom.testing.rest_agents import open_thread as open_rest_thread
 from tests.faults.rig import QUIET, open_thread, post, talk
 
 pytestmark = pytest.mark.anyio
@@ -165,3 +169,56 @@ async def test_a_database_that_is_damaged_under_a_running_hub_is_told_of_and_not
         assert (await line.call("GET", "/health")).status == 200
     assert hub.stop() == 0
     assert "database_damaged" in {finding.code for finding in check_sqlite(data, NOUNS).findings}
+
+
+async def test_a_post_to_a_database_that_is_damaged_while_the_hub_runs_is_refused_and_changes_nothing(
+    tmp_path: Path,
+) -> None:
+    hub = HubProcess(tmp_path / "data").start()
+    thread_id = await open_rest_thread(hub.url, hub.token)
+    path = f"/api/threads/{thread_id}/messages"
+    async with KeepAliveConnection(hub.url, hub.token) as line:
+        for number in range(100):
+            need_success(await line.call("POST", path, {"content": f"message {number} {'w' * 500}"}))
+    hub.stop()
+    hub.start()  # it has read none of these messages
+    file = hub.data / FILE
+    connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
+    pages = [page for (page,) in connection.execute("SELECT pageno FROM dbstat WHERE name LIKE 'row_message%'")]
+    connection.close()
+    whole = file.read_bytes()
+    async with KeepAliveConnection(hub.url, hub.token) as line:
+        put_pages(file, dict.fromkeys(pages, b"\xff" * 4096))
+        answer = await line.call("POST", path, {"content": "refused"})
+        assert (answer.status, answer.json["code"]) == (503, "storage_damaged")
+        assert "greenroom restore" in answer.json["detail"]
+    hub.kill()
+    put_pages(file, {page: whole[(page - 1) * 4096 : page * 4096] for page in pages})
+    hub.restart()
+    async with KeepAliveConnection(hub.url, hub.token) as line:
+        need_success(await line.call("POST", path, {"content": "taken"}))
+    contents = [message["content"] for message in await read_all_messages(hub.url, hub.token, thread_id)]
+    assert (len(contents), contents[-1]) == (101, "taken")
+    assert hub.stop() == 0
+    assert not check_sqlite(hub.data, NOUNS).findings
+
+
+def put_pages(file: Path, pages: dict[int, bytes]) -> None:
+    with file.open("r+b") as opened:
+        for page, content in pages.items():
+            opened.seek((page - 1) * 4096)
+            opened.write(content)
+
+
+def test_a_message_whose_file_cannot_be_read_is_not_shown_by_half(hub: HubProcess, api: httpx.Client) -> None:
+    thread_id = api.post("/api/threads", json={"topic": "long"}).json()["id"]
+    path = f"/api/threads/{thread_id}/messages"
+    api.post(path, json={"author": "human", "content": "long " * 20_000}).raise_for_status()
+    (file,) = [one for one in hub.data.rglob("*") if re.fullmatch("[0-9a-f]{64}", one.name)]
+    aside = file.rename(hub.data.parent / "aside")
+    file.symlink_to(aside)  # which the hub follows nowhere
+    answer = api.get(path)
+    assert (answer.status_code, answer.json()["code"]) == (503, "storage_unreadable")
+    file.unlink()
+    aside.rename(file)
+    assert api.get(path).json()[0]["content"] == "long " * 20_000

@@ -8,6 +8,8 @@ import pytest
 from greenroom import sentences
 from greenroom.errors import Refused
 from greenroom.sentences import CATALOGUE, PLACE, build_sentence
+from tests import ROOT
+from tests.docs.test_reference import load
 from tests.sentences.sentence_calls import find_all_texts, find_sentence_calls
 
 CHINESE: dict[str, str] = json.loads(Path(sentences.__file__).with_name("zh-CN.json").read_text())
@@ -51,6 +53,12 @@ def test_keys_are_sorted_so_that_two_changes_seldom_meet(catalogue: dict[str, st
 def test_the_code_of_a_refusal_is_its_key_up_to_the_first_dot() -> None:
     no = Refused("too_long.summary", "too_large", limit=500)
     assert (no.code, no.kind, no.message) == ("too_long", "too_large", "Keep the summary under 500 characters.")
+
+
+def test_every_error_code_is_named_in_a_test() -> None:
+    """By a string, in a test that causes it: a table of refusals, or the sentence that is built from its key."""
+    census = load(ROOT / "scripts" / "census.py")
+    assert not census.find_untested_codes(census.read_modules())
 
 
 def test_a_list_is_joined_by_commas_and_one_of_sentences_by_semicolons() -> None:

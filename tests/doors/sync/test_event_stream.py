@@ -360,3 +360,13 @@ async def test_a_head_request_does_not_wait(rig: Rig) -> None:
 async def test_a_credential_that_may_not_read_hears_nothing(rig: Rig) -> None:
     async with rig.http(await rig.token("webhook")) as http:
         assert (await http.get("/events")).status_code == 403
+
+
+async def test_a_principal_has_a_bounded_number_of_streams(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_stream, "MOST_STREAMS", 2)
+    async with rig.http() as http, listening(rig):
+        async with listening(rig):
+            refused = await http.get("/events")
+            assert (refused.status_code, refused.json()["code"]) == (429, "too_many_streams")
+        async with listening(rig, await rig.token("viewer")):
+            pass

@@ -27,6 +27,7 @@ def test_hubs_whose_database_was_gone_finish_the_workflows_that_were_under_way(t
             for hub in (a, b):
                 with Crashing(hub).client() as client:
                     wait_until(lambda client=client: client.get("/api/threads").status_code == 503)
+                    assert client.get("/api/threads").json()["code"] == "storage_unreachable"
                 assert {httpx.get(f"{hub.url}{path}", headers=headers).status_code for path in paths} == {503}
             server.start()
             for hub, run_id in zip((b, a), runs, strict=True):

@@ -1,6 +1,8 @@
 """Taking nodes out of use: a drained one keeps what it holds, a removed one is gone with all it had."""
 
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,17 @@ from tests.stage import Stage
 
 pytestmark = pytest.mark.one_stage
 Join = Callable[..., FarNode]
+SAY_CODE = """
+import sys
+from greenroom.cli.main import build_parser
+from greenroom.errors import Refused
+args = build_parser(None).parse_args(sys.argv[1:])
+try:
+    args.run(args)
+except Refused as no:
+    print(f"{no.code}: {no}")
+"""
+"""A command as `main` runs it, which says the code of its refusal."""
 
 
 @pytest.fixture
@@ -142,6 +155,16 @@ def test_a_node_that_holds_agents_is_removed_only_by_force(stage: Stage, join: J
     assert "was removed from its hub" in node.log
     left = [p for p in psutil.process_iter(["cmdline"]) if str(node.data) in " ".join(p.info["cmdline"] or [])]
     assert not left
+
+
+def test_a_node_that_was_removed_ends_and_says_what_to_do(stage: Stage, tmp_path: Path) -> None:
+    node = FarNode(stage, tmp_path, "leaver")
+    argv = ["node", "--join", stage.hub.url, "--token-file", str(node.token_file), "--data", str(node.data)]
+    with subprocess.Popen([sys.executable, "-c", SAY_CODE, *argv], stdout=subprocess.PIPE, text=True) as program:
+        node.wait_for("connected")
+        assert remove(stage, node) == ""
+        said, _ = program.communicate(timeout=WAIT_S)
+    assert said == "node_removed: This node was removed from its hub: add it again with `greenroom node add`.\n"
 
 
 def test_a_run_that_waits_for_its_node_is_in_the_way_of_removing_it(stage: Stage, tmp_path: Path) -> None:

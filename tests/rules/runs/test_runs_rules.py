@@ -91,6 +91,24 @@ class Room(Present):
         return no.value.code
 
 
+@pytest.mark.parametrize(("connection", "number", "code"), [(1, 1, "stale_epoch"), (2, 5, "gap")])
+def test_what_comes_over_an_older_connection_or_after_a_gap_is_not_taken(
+    connection: int, number: int, code: str
+) -> None:
+    """The hub that still has the older connection may not be the one that the node has dialled since."""
+    room = Room()
+    run = room.start()
+    by = Principal(id="one", kind="node", name="one", rights=RIGHTS["node"], agent_id="one")
+    room.do(ConnectNode(by=by, node_id="one", boot="b", labels=[], capacity=1, drivers=DRIVERS))
+    assert room.get(NODES, "one").epoch == 2
+    opened = {"type": "opened", "session": "s", "credential": "c"}
+    item = NodeItem(number=number, run_id=run.id, at=room.now, heard=opened)
+    with pytest.raises(Refused) as no:
+        room.do(TakeItem(by=by, node_id="one", epoch=connection, item=item, order_id="ord_x"))
+    assert no.value.code == code
+    assert room.run(run.id) == run
+
+
 def test_a_tree_is_as_deep_as_the_root_says_and_no_deeper() -> None:
     room = Room(actor={"max_depth": 2})
     child = room.start(under=room.start())

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 import greenroom
+from greenroom import chat_agent
 from greenroom.errors import Refused
 from greenroom.testing.fake_llm import FakeModel
-from greenroom.testing.hub_process import wait_until
+from greenroom.testing.hub_process import HubProcess, wait_until
 from tests.rules.agents.test_invite import ready
 from tests.stage import Stage
 
@@ -179,3 +180,11 @@ def test_a_model_that_fails_raises(stage: Stage) -> None:
 
     with FakeModel() as model, pytest.raises(Refused, match="400"):
         asyncio.run(talk(model))
+
+
+def test_a_server_that_offers_no_tools_is_named(shared_hub: HubProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_agent, "_TOOLS_S", 1.0)
+    given = {"url": shared_hub.url, "token": shared_hub.token, "tools": {"mute": {"command": ["false"]}}}
+    with pytest.raises(Refused, match="mute") as no:
+        asyncio.run(greenroom.Agent.create("openai:fake-model", env={"OPENAI_API_KEY": "none"}, **given))
+    assert no.value.code == "no_tools"
