@@ -3,10 +3,12 @@
 import asyncio
 import contextlib
 import os
+import re
 import resource
 import signal
 import time
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import httpx
 import pytest
@@ -111,6 +113,28 @@ def test_a_loop_that_waits_is_not_said_to_compute() -> None:
     watch = run(asyncio.new_event_loop, lambda: time.sleep(0.6))
     assert watch.numbers.busy == 0
     assert watch.numbers.blocked + watch.numbers.starved == 1
+
+
+def test_a_thread_that_keeps_the_interpreter_is_a_pause_of_the_loop() -> None:
+    """As one long match of a pattern does, which cannot be interrupted."""
+
+    async def go() -> LoopWatch:
+        async with watched() as watch:
+            matching = asyncio.create_task(asyncio.to_thread(re.search, "(x+x+)+y", "x" * 22))
+            answer(matching)
+            await matching
+        return watch
+
+    def answer(until: asyncio.Task[Any]) -> None:
+        """There is always something to do."""
+        if not until.done():
+            asyncio.get_running_loop().call_soon(answer, until)
+
+    for _ in range(TRIES):  # on a busy machine the thread gets its time in pieces, and the loop waits for the machine
+        if (numbers := asyncio.run(go()).numbers).held:
+            assert numbers.busy == 0
+            return
+    pytest.fail("nobody has noticed")
 
 
 def test_a_loop_with_much_to_do_that_lets_others_go_on_has_no_pause() -> None:

@@ -8,6 +8,7 @@ the loop, so that they do not wake an idle hub. It is no profiler: it says nothi
 import asyncio
 import contextlib
 import logging
+import math
 import sys
 import threading
 import time
@@ -25,13 +26,16 @@ _FRAMES = 12
 _QUEUE = "call_soon"
 """The method of the loop through which every step of every task is queued."""
 _TASKS = Path("/proc/self/task")
+_OWN = Path("/proc/thread-self/schedstat")
 
 
 class LoopNumbers(msgspec.Struct):
-    """Pauses of the event loop since the start. `busy`: it computed; `blocked`: it waited for a disk, a lock or another
-    thread; `starved`: the machine gave the hub no time. Only the last is no fault of the hub."""
+    """Pauses of the event loop since the start. `busy`: it computed; `held`: another thread computed and kept the
+    interpreter; `blocked`: it waited for a disk, a lock or another thread; `starved`: the machine gave the hub no time.
+    Only the last is no fault of the hub."""
 
     busy: int = 0
+    held: int = 0
     blocked: int = 0
     starved: int = 0
     longest_busy_ms: int = 0
@@ -46,7 +50,7 @@ class LoopWatch:
         self._beat_s = self._pause_s / _BEATS
         self.numbers = LoopNumbers()
         self._due = 0.0
-        self._cpu = 0.0
+        self._cpu = self._others_cpu = self._waited = 0.0
         self._ended = threading.Event()
         self._beats = threading.Event()
         """Set while a beat is due."""
@@ -70,6 +74,7 @@ class LoopWatch:
 
     def _expect_beat(self, loop: asyncio.AbstractEventLoop) -> None:
         self._due, self._cpu = time.monotonic() + self._beat_s, time.thread_time()
+        self._others_cpu, self._waited = time.process_time() - self._cpu, _loop_waited_s()
         self._timer = loop.call_later(self._beat_s, self._beat, loop)
         self._beats.set()
 
@@ -108,10 +113,16 @@ class LoopWatch:
     def _note(self, late_s: float, used_s: float) -> None:
         due, stack, waited_s = self._sample or (0.0, "", 0.0)
         is_sampled = due == self._due
+        others_s = time.process_time() - time.thread_time() - self._others_cpu
+        held_s = min(others_s, late_s - (_loop_waited_s() - self._waited))
         if used_s > self._pause_s:
             self.numbers.busy += 1
             kind, lasted_s = "computed", used_s
         elif late_s <= self._pause_s:
+            return
+        elif held_s > self._pause_s:
+            self.numbers.held += 1
+            logger.warning("Another thread computed for %d ms, and the event loop answered nobody.", held_s * 1000)
             return
         elif is_sampled and _TASKS.exists() and _waited_s() - waited_s < late_s / 4:
             self.numbers.blocked += 1
@@ -142,6 +153,14 @@ def _describe(frame: FrameType) -> str:
         f"  {frame.f_code.co_filename}:{line} {frame.f_code.co_qualname}" for frame, line in traceback.walk_stack(frame)
     ]
     return "\n".join(found[:_FRAMES])
+
+
+def _loop_waited_s() -> float:
+    """How long the calling thread has been ready to run without a processor; endless where nobody tells."""
+    try:
+        return int(_OWN.read_bytes().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return math.inf
 
 
 def _waited_s() -> float:

@@ -742,6 +742,7 @@ export interface LoopConfig {
 
 export interface LoopNumbers {
   busy?: number
+  held?: number
   blocked?: number
   starved?: number
   longest_busy_ms?: number
