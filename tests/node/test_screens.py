@@ -1,12 +1,15 @@
 """Nothing that a program writes to its terminal has power over the terminal of whoever looks at it."""
 
+import asyncio
 import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from greenroom.node.screens import MOST_COLUMNS, MOST_ROWS, SCROLLBACK_BYTES, Screen
+from greenroom.log.loop_watch import LoopNumbers, LoopWatch
+from greenroom.node.screen_model import SCROLLBACK_BYTES
+from greenroom.node.screens import MOST_COLUMNS, MOST_ROWS, Screen
 
 _HARMLESS = re.compile(r"(?:\x1b\[[0-9;]*m|[^\x00-\x1f\x7f-\x9f])*")
 _ANSWERS = re.compile(rb"(?:\x1b\[[0-9;?]*[cRn]|\x1b\[\?[0-9;]*c)*")
@@ -89,6 +92,50 @@ def test_an_escape_has_no_power_over_who_looks(name: str, piece: int) -> None:
 def test_no_mixture_of_escapes_has_power_either(parts: list[bytes]) -> None:
     screen, answers = look(b"".join(parts), 11)
     assert_harmless(screen, answers)
+
+
+STORMS = {
+    "test pictures": b"\x1b#8",
+    "reversed cells": b"\x1b[?5h\x1b[?5l",
+    "reversed cells, without a mark": b"\x1b[160h\x1b[160l",
+    "erased screens": b"\x1b[7m\x1b[2J",
+    "half erased screens": b"\x1b[H\x1b[J",
+    "repeated letters": b"x\x1b[999b",
+    "deleted letters": b"\x1b[P",
+    "inserted letters": b"\x1b[4hx",
+    "scrolled lines": b"\n",
+    "changes of the page": b"\x1b[?1049hx\x1b[?1049l",
+    "resets": b"\x1bc",
+}
+
+
+@pytest.mark.parametrize("storm", STORMS)
+def test_a_storm_of_sequences_does_not_hold_the_node_up(storm: str) -> None:
+    """A node reads pieces of 2 kB, between which it does everything else."""
+
+    async def go() -> LoopNumbers:
+        watch = LoopWatch(200)
+        task = asyncio.create_task(watch.run())
+        screen, _ = look(b"")
+        screen.resize(MOST_ROWS, MOST_COLUMNS)
+        for _ in range(MOST_ROWS):
+            screen.feed(b"x" * MOST_COLUMNS + b"\r\n")
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.1)
+        screen.feed((STORMS[storm] * 2048)[:2048])
+        await asyncio.sleep(0.3)
+        screen.feed(b"\x1bcstill drawn")
+        assert any("still drawn" in row for row in screen.text())
+        task.cancel()
+        await asyncio.wait([task])
+        return watch.numbers
+
+    assert asyncio.run(go()).busy == 0
+
+
+def test_a_program_does_not_change_the_width() -> None:
+    screen, _ = look(b"\x1b[?3h\x1b[96h")
+    assert screen.size == (24, 80)
 
 
 def test_a_screen_is_never_larger_than_it_may_be() -> None:

@@ -16,7 +16,8 @@ _FLOOD_S = 0.03
 _LAST_S = 0.5
 _TAIL = 8192
 _KEYS = 256
-_PASTE = re.compile(rb"\x1b\[\?(?:\d+;)*2004(?:;\d+)*([hl])")
+_MODES = re.compile(rb"\x1b\[\?([\d;]{4,64})([hl])")
+_PASTE = b"2004"
 _ESCAPES = re.compile(
     r"\x1b(?:\[[ -?]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|[^\x20-\x7e\xa0-\U0010ffff\n\t]"
 )
@@ -144,8 +145,8 @@ class TerminalLine:
         count, since = 0, loop.time()
         while piece := await self._terminal.read():
             self._tail = (self._tail + piece)[-_TAIL:]
-            for found in _PASTE.finditer(piece):
-                self._pastes = found[1] == b"h"
+            for found in _MODES.finditer(piece):
+                self._pastes = found[2] == b"h" if _PASTE in found[1].split(b";") else self._pastes
             for watcher in tuple(self._watchers):
                 watcher(piece)
             self._wrote.set()
