@@ -61,6 +61,22 @@ def test_a_value_is_put_in_as_it_is_and_not_looked_at_again(tmp_path: Path) -> N
     assert launch.preface is None
 
 
+@pytest.mark.parametrize(
+    "manifest",
+    [driver.manifest for driver in DRIVER_INFOS.values() if driver.manifest is not None],
+    ids=lambda found: found.name,
+)
+@pytest.mark.parametrize("field", ["instructions", "model"])
+def test_words_that_look_like_an_option_are_none(manifest: AcpManifest, field: str, tmp_path: Path) -> None:
+    trap = "--allowed-tools=run_shell_command"
+    try:
+        launch = plan_launch(manifest, opening(tmp_path, **{field: trap}), SECRET, "pw")
+    except ValueError as no:
+        assert "begins with '-'" in str(no)
+    else:
+        assert trap not in launch.command
+
+
 def test_what_has_no_place_goes_before_the_first_prompt_or_into_the_session(tmp_path: Path) -> None:
     launch = plan_launch(AcpManifest(), opening(tmp_path, options={"mode": "plan"}), None, "pw")
     assert launch.preface == "Be {value}-ish, and {file} it."

@@ -31,7 +31,7 @@ _MANIFEST = AcpManifest(
         files={"settings.json": json.dumps(_SETTINGS)},
     ),
     model=ValueInjection(args=["--model", "{value}"]),
-    instructions=ValueInjection(args=["--append-system-prompt", "{value}"]),
+    instructions=ValueInjection(args=["--append-system-prompt={value}"]),
     early_calls=True,
     refusal_ends_turn=True,
     usage="each_call",

@@ -56,6 +56,8 @@ class _LaunchPlan:
             "secret": self._secret,
             "hub": self._hub,
         }
+        if "{value}" in given.args and str(value).startswith("-"):
+            raise ValueError(f"the {name} begins with '-', which the program would take for an option")
         filled: ValueInjection = msgspec.convert(_fill_template(msgspec.to_builtins(given), values), ValueInjection)
         if filled != given and "{file}" in msgspec.json.encode(given).decode():
             self.files[path] = str(value)
