@@ -291,6 +291,10 @@ def test_a_long_text_of_signs_does_not_hold_the_node_up(sign: str) -> None:
 
 
 def test_a_command_that_starts_an_agent_cli_gets_its_words_quoted() -> None:
+    for wrapper in ([], ["env", "A=b"], ["timeout", "60"], ["npx", "-y", "@anthropic-ai/claude-code"]):
+        assert choose_quoting("command", [*wrapper, "claude", "{prompt}"], {}).quote("/clear") == f"{LEAD}/ clear"
+    assert choose_quoting("command", ["sh", "-c", 'claude -p "$0"', "{prompt}"], {}).quote("@a b") == f"{LEAD}@ a b"
+    assert choose_quoting("pty", ["npx", "@openai/codex"], {}).quote("exit") == f"{LEAD}exit"
     way = choose_quoting("command", ["/usr/bin/claude", "-p", "{prompt}"], {})
     assert fill_command(["claude", "-p", "{prompt}"], {"{prompt}": way.quote("/clear @a")})[2] == f"{LEAD}/ clear @ a"
     assert way.env["CLAUDE_CODE_DISABLE_FILE_MENTIONS"] == "1"

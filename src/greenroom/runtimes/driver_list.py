@@ -1,5 +1,6 @@
 """All drivers by name, with what they take. Listing them loads none of them."""
 
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from greenroom.runtimes.contract import Driver
 
 _OF_AGENTS = tuple(driver for agent in AGENTS for driver in agent.drivers)
-_CLIS = frozenset(agent.program for agent in AGENTS if agent.program)
+_CLI_NAME = re.compile(
+    rf"(?<![a-z])(?:{'|'.join(sorted(agent.program for agent in AGENTS if agent.program))})(?![a-z])", re.IGNORECASE
+)
+"""Names an agent CLI anywhere in a command: also what `env`, `timeout`, `npx` or a shell starts."""
 _SWITCHED_OFF = {name: value for driver in _OF_AGENTS for name, value in driver.quoting.env.items()}
 """What keeps each known CLI from acting on words: any of them may be behind a program that is not known."""
 _UNKNOWN = PromptQuoting(env=_SWITCHED_OFF, all_mentions=True, skills=True, keywords=True)
@@ -85,7 +89,7 @@ def load_drivers() -> dict[str, "Driver"]:
 
 def choose_quoting(driver: str, command: list[str], options: Mapping[str, Any]) -> PromptQuoting:
     """How text gets into the runtime of a profile: an agent CLI is more than a program that reads data."""
-    if driver in ("pty", "command") and command and Path(command[0]).name in _CLIS:
+    if driver in ("pty", "command") and any(map(_CLI_NAME.search, command)):
         return _TYPED_CLI if driver == "pty" else _CLI
     info = DRIVER_INFOS[driver]
     return info.attached_quoting if info.attached_quoting and options.get("attach") else info.quoting
