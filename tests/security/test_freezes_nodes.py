@@ -1,6 +1,7 @@
 """No item of a node keeps the hub from answering others, however many values it holds."""
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,9 @@ from websockets.sync.client import ClientConnection, connect
 
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
+from tests.rules.workflows.plays import Play
 from tests.security.test_freezes import no_pause
+from tests.stage import Stage
 
 BYTES = 900_000
 VALUES: dict[str, Any] = {
@@ -38,6 +41,16 @@ def test_an_item_of_many_values_holds_nobody_up(hub: HubProcess, api: httpx.Clie
         assert decided["body"]["decision"] == "deny"
     questions = [ask["title"] for ask in api.get("/api/asks").json()["asks"]]
     assert questions == (["which?"] if kind == "question_asked" else [])
+
+
+@pytest.mark.parametrize("text", ["'```' + chr(10) * 900_000", "'```json ' * 100_000", "'[' * 900_000"])
+def test_an_answer_that_looks_like_json_holds_nobody_up(stage: Stage, text: str) -> None:
+    stage.profile("looks", driver="command", command=[sys.executable, "-c", f"print({text})"])
+    play = Play(stage)
+    with no_pause(stage.api):
+        run_id = play.start({"id": "a", "profile": "looks", "prompt": "x", "output_schema": {"type": "object"}})
+        play.end(run_id)
+    assert play.run(run_id)["status"] == "failed"
 
 
 @contextlib.contextmanager

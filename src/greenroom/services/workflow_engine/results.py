@@ -17,7 +17,7 @@ _MOST_PIECES = 20
 _MOST_READ = 1_000_000
 """Characters that are read as JSON in search of some."""
 _OPENING = re.compile(r"[{\[]")
-_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+_FENCED = re.compile(r"```(?:json)?[^\S\n]*\n(.*?)```", re.DOTALL)
 
 
 class UnusableOutput(Exception):
