@@ -19,6 +19,7 @@ from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
 from tests.conftest import end_node
 from tests.pictures import png
+from tests.security.rig import Mcp
 from tests.stage import Stage
 
 Json = dict[str, Any]
@@ -180,3 +181,22 @@ def test_an_upload_is_shown_to_others_only_by_who_may_see_it(small_hub: HubProce
         assert finder.get(image["url"]).status_code == 404
         own = owner.post("/api/threads", json={"topic": "shown"}).json()["id"]
         assert owner.post(f"/api/threads/{own}/messages", json={"content": image["url"]}).status_code == 201
+
+
+@pytest.mark.parametrize(("tool", "fields"), [("msg_list", {"limit": 1000}), ("msg_wait", {"timeout_ms": 0})])
+def test_no_tool_reads_more_long_messages_at_once_than_fit_the_memory(
+    api: httpx.Client, tool: str, fields: dict[str, int]
+) -> None:
+    thread = api.post("/api/threads", json={"topic": "t"}).json()["id"]
+    for number in range(40):
+        body = {"author": "human", "content": f"{number} {'x' * 999_000}"}
+        assert api.post(f"/api/threads/{thread}/messages", json=body).status_code == 201
+    mcp, after = Mcp(api), 0
+    seen: list[str] = []
+    while len(seen) < 40:
+        found = mcp.call(tool, thread_id=thread, after_seq=after, return_format="json", **fields)
+        page = [one for one in (found if isinstance(found, list) else found["messages"]) if one["seq"] > after]
+        assert sum(len(one["content"]) for one in page) < 20_000_000
+        seen += [one["content"].partition(" ")[0] for one in page if one["author"] == "human"]
+        after = page[-1]["seq"]
+    assert seen == [str(number) for number in range(40)]

@@ -440,6 +440,7 @@ export interface Message {
   created_at: number
   agent?: boolean
   body?: string | null
+  body_bytes?: number
   priority?: string
   mentions?: string[]
   metadata?: Record<string, unknown> | null

@@ -89,6 +89,7 @@ class Message(Row, frozen=True, kw_only=True):
     """Whether the author is an agent."""
     body: str | None = None
     """The file that holds the whole content, when `content` is only its beginning."""
+    body_bytes: int = 0
     priority: str = "normal"
     mentions: list[str] = []
     metadata: dict[str, Any] | None = None

@@ -152,8 +152,8 @@ def message_edited(tx: Tx, event: e.MessageEdited, record: Recorded) -> None:
             edited_at=record.at,
         ),
     )
-    changed = replace(message, content=event.content, body=event.body, edited_at=record.at, edit_version=version)
-    tx.put(MESSAGES, changed)
+    edited = replace(message, content=event.content, body=event.body, body_bytes=event.body_bytes)
+    tx.put(MESSAGES, replace(edited, edited_at=record.at, edit_version=version))
     if event.body is not None:
         tx.put(PAYLOADS, Payload(blob=event.body, message_id=message.id, thread_id=message.thread_id))
     _place_uploads(tx, message.thread_id, event.content)

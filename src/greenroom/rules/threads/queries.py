@@ -39,6 +39,8 @@ _MAILBOX = "mbx_"
 _PLACES = 20
 _PAGE_BYTES = 1 << 23
 """Of messages that are read at once: their metadata may contain pictures."""
+_PAGE_FILE_BYTES = 1 << 24
+"""Of the files with the content of long messages: a reader of a page gets all of it."""
 
 
 def build_mailbox_id(agent_id: str) -> str:
@@ -162,24 +164,30 @@ def find_messages(
     They are fewer than `limit` if there are no more, or if they are large: `may_have_more` says whether there are.
     """
     where = {"thread_id": thread_id}
-    if before_seq is not None:
-        newest = rows.find(
-            MESSAGES,
-            where,
-            after=("seq", after_seq),
-            before=("seq", before_seq),
-            order="seq",
-            desc=True,
-            limit=limit,
-            most_bytes=_PAGE_BYTES,
-        )
-        return newest[::-1]
-    return rows.find(MESSAGES, where, after=("seq", after_seq), order="seq", limit=limit, most_bytes=_PAGE_BYTES)
+    found = rows.find(
+        MESSAGES,
+        where,
+        after=("seq", after_seq),
+        before=None if before_seq is None else ("seq", before_seq),
+        order="seq",
+        desc=before_seq is not None,
+        limit=limit,
+        most_bytes=_PAGE_BYTES,
+    )
+    size = 0
+    for count, message in enumerate(found, 1):
+        size += message.body_bytes
+        if size > _PAGE_FILE_BYTES:
+            found = found[:count]
+            break
+    return found if before_seq is None else found[::-1]
 
 
 def may_have_more(found: list[Message], limit: int) -> bool:
     """Whether there may be more messages than `find_messages` has found."""
-    return len(found) >= limit or sum(len(encode(message)) for message in found) > _PAGE_BYTES
+    if len(found) >= limit or sum(message.body_bytes for message in found) > _PAGE_FILE_BYTES:
+        return True
+    return sum(len(encode(message)) for message in found) > _PAGE_BYTES
 
 
 def is_for_people(message: Message | MessagePosted) -> bool:

@@ -169,7 +169,7 @@ def _find_by_priority(rows: Rows, args: MessageListArgs) -> list[Message]:
     while True:
         page = find_messages(rows, args.thread_id, after_seq=after_seq, limit=PAGE)
         out += [message for message in page if message.priority == args.priority]
-        if not may_have_more(page, PAGE) or len(out) >= args.limit:
+        if not may_have_more(page, PAGE) or may_have_more(out, args.limit):
             return out[: args.limit]
         after_seq = page[-1].seq
 
