@@ -1,9 +1,13 @@
 """What is wrong with a value that a person wrote: the key, the allowed values, and what was probably meant."""
 
+import contextlib
 import difflib
 import functools
+import itertools
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import msgspec
@@ -26,6 +30,9 @@ else:
             return Annotated[str, msgspec.Meta(extra_json_schema={"enum": sorted(get_args(words))})]
 
 
+_MOST_COMPARED = 500
+_LONGEST_NAME = 100
+_suggestions_left: ContextVar[float] = ContextVar("suggestions_left", default=math.inf)
 _UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`")
 _MISSING = re.compile(r"Object missing required field `([^`]*)`")
 _ENUM = re.compile(r"Invalid enum value (.*)", re.DOTALL)
@@ -33,9 +40,24 @@ _WRONG = re.compile(r"Expected `|Invalid ")
 _PLACE = re.compile(r"(.*) - at `\$\.?(.*)`", re.DOTALL)
 
 
+@contextlib.contextmanager
+def limit_suggestions(most: int = 20) -> Iterator[None]:
+    """Suggest a name for so many that are not known: each takes a look at all names that there are."""
+    before = _suggestions_left.set(most)
+    try:
+        yield
+    finally:
+        _suggestions_left.reset(before)
+
+
 def get_nearest(word: str, known: Iterable[str]) -> str | None:
     """The name that was probably meant by one that is not known."""
-    found = difflib.get_close_matches(word, list(known), 1)
+    left = _suggestions_left.get()
+    if left <= 0:
+        return None
+    _suggestions_left.set(left - 1)
+    comparable = (name for name in known if len(name) <= _LONGEST_NAME)
+    found = difflib.get_close_matches(word[:_LONGEST_NAME], itertools.islice(comparable, _MOST_COMPARED), 1)
     return found[0] if found else None
 
 

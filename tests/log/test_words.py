@@ -79,3 +79,13 @@ async def test_an_index_that_has_lost_a_row_is_noticed(tmp_path: Path) -> None:
     with contextlib.closing(apsw.Connection(str(tmp_path / "greenroom.db"))) as connection:
         connection.execute("DELETE FROM text_note WHERE rowid = 2")
     assert [finding.code for finding in check_sqlite(tmp_path, (NOTEBOOK,)).findings] == ["search_differs"]
+
+
+@pytest.mark.parametrize(
+    "words", ["Straße", "résumé", "re\u0301sume\u0301", "don't", "a.b_c", "中文字", "ÉTUDE", "x" * 300]
+)
+async def test_a_word_is_found_as_it_was_written(tmp_path: Path, words: str) -> None:
+    async with open_notebook(tmp_path) as log:
+        await log.do(note(1, f"before {words} behind"))
+        for searched in (words, f"{words} {words.upper() if words.isascii() else words}", f"behind {words} " * 30):
+            assert [n.id for n in log.rows.search(NOTES, searched)] == ["n1"]

@@ -2,7 +2,6 @@
 
 import base64
 import datetime
-import difflib
 import functools
 import math
 import re
@@ -18,6 +17,7 @@ from greenroom.expressions.mixed_kinds import check_mixed_kinds
 from greenroom.expressions.syntax_errors import explain_syntax
 from greenroom.expressions.syntax_tree import CALL, Path, SyntaxNode, find_paths, get_plain_path, read_tree
 from greenroom.sentences import Sentence, Words, build_sentence
+from greenroom.validation import get_nearest
 
 Names = Mapping[str, Collection[str] | None] | Collection[str]
 """What an expression may name. A mapping may also say which members a name has; None leaves them open."""
@@ -167,9 +167,9 @@ def _check_member(text: str, path: Path, members: Mapping[str, Collection[str] |
 
 
 def _suggest_remedy(wrong: str, known: Collection[str], prefix: str = "") -> Sentence:
-    near = difflib.get_close_matches(wrong, known, 1)
-    if near:
-        return build_sentence("suggestion.near", near=prefix + near[0])
+    near = get_nearest(wrong, known)
+    if near is not None:
+        return build_sentence("suggestion.near", near=prefix + near)
     if not known:
         return build_sentence("suggestion.none")
     return build_sentence("suggestion.few", names=[prefix + name for name in sorted(known)[:12]])

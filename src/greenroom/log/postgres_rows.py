@@ -6,10 +6,11 @@ from typing import Any
 
 import psycopg
 
+from greenroom.accents import decompose
 from greenroom.log.model import KEY_SEPARATOR, R, Table, Value
 from greenroom.log.postgres_connection import Connection
 from greenroom.log.sqlite_rows import build_column_name, take_bytes
-from greenroom.log.sqlite_text_index import normalize_text
+from greenroom.log.sqlite_text_index import normalize_text, split_phrases
 
 
 def build_ddl(tables: Iterable[Table[Any]]) -> list[str]:
@@ -45,7 +46,7 @@ def _choose_column_type(table: Table[Any], column: str) -> str:
 
 def build_index_text(text: str) -> str:
     """Text as the index takes it: words without accents, each character of Chinese, Japanese or Korean by itself."""
-    parts = unicodedata.normalize("NFKD", normalize_text(text).replace("\0", " "))
+    parts = decompose(normalize_text(text).replace("\0", " "))
     return unicodedata.normalize("NFC", "".join(c for c in parts if not unicodedata.combining(c)))
 
 
@@ -109,7 +110,7 @@ class PostgresRows:
     def search(
         self, table: Table[R], words: str, where: Mapping[str, Value] | None = None, *, limit: int = 50
     ) -> list[R]:
-        phrases = [phrase for word in words.split() if (phrase := build_index_text(word).strip())]
+        phrases = [phrase for word in split_phrases(words) if (phrase := build_index_text(word).strip())]
         if not phrases:
             return []
         query = " && ".join(["phraseto_tsquery('simple', %s)"] * len(phrases))

@@ -4,6 +4,7 @@ An index that is written with every commit costs more than the row it is about. 
 enough of them; a search finds these by an index of its own, made while it looks.
 """
 
+import itertools
 import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -17,21 +18,40 @@ WAITING = 256
 _PIECE = 100
 """Rows that are read into memory at once on their way into the index."""
 _CJK = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
-_INDEXED_CHARS = 32_768
+INDEXED_CHARS = 32_768
+_MOST_TOKENS = 50
+_TOKEN = re.compile(r"[^\W_]+")
+"""About what an index takes for a word. It is only counted."""
 _WORDS = "tokenize='unicode61 remove_diacritics 2', detail=full"
 
 
 def normalize_text(text: str) -> str:
     """Text as the index takes it: a character of Chinese, Japanese or Korean is a word of its own."""
-    head = text[:_INDEXED_CHARS]
+    head = text[:INDEXED_CHARS]
     return head if head.isascii() else _CJK.sub(r" \1 ", head)
 
 
+def split_phrases(words: str) -> list[str]:
+    """The different words that somebody searches for, each as a phrase: as many as an index can look for quickly.
+
+    What it costs to rank a text grows with the square of the phrases that occur in it.
+    """
+    found: dict[str, str] = {}
+    left = _MOST_TOKENS
+    for word in words.split():
+        phrase = normalize_text(word).strip()
+        tokens = list(itertools.islice(_TOKEN.finditer(phrase), left))
+        if len(tokens) == left:
+            phrase = phrase[: tokens[-1].end()] if tokens else ""
+        if tokens and phrase.casefold() not in found:
+            found[phrase.casefold()] = phrase
+            left -= len(tokens)
+    return list(found.values())
+
+
 def build_match_query(words: str) -> str:
-    """A full-text query for all the words, each as a phrase; whatever a person types is safe in it."""
-    plain = words.replace('"', " ").replace("\0", " ")
-    phrases = [normalize_text(word).strip() for word in plain.split()]
-    return " ".join(f'"{phrase}"' for phrase in phrases if phrase)
+    """A full-text query for all the words; whatever a person types is safe in it."""
+    return " ".join(f'"{phrase}"' for phrase in split_phrases(words.replace('"', " ").replace("\0", " ")))
 
 
 def build_index_ddl(table: Table[Any]) -> str:

@@ -15,6 +15,7 @@ from greenroom.doors.rest.refusals import BusErrorTranslator
 from greenroom.doors.rest.wire import build_bad_request, build_json_response, read_body, read_json_response, read_query
 from greenroom.errors import Refused
 from greenroom.log.model import Rows
+from greenroom.log.sqlite_text_index import INDEXED_CHARS
 from greenroom.rules.access.model import Principal
 from greenroom.rules.threads import model as threads
 from greenroom.rules.threads.commands import React, Unreact
@@ -276,11 +277,10 @@ def _find_hits(rows: Rows, by: Principal, words: str, query: SearchQuery) -> Sea
 
 def _cut_snippet(content: str, words: str) -> str:
     """The content around the first of the words."""
-    folded = content.casefold()
+    folded = content[:INDEXED_CHARS].casefold()
     places = [at for word in words.casefold().split() if (at := folded.find(word)) >= 0]
     start = max(0, min(places, default=0) - _SNIPPET // 4)
-    cut = content[start : start + _SNIPPET]
-    return ("…" if start else "") + cut + ("…" if start + _SNIPPET < len(content) else "")
+    return ("…" if start else "") + content[start : start + _SNIPPET] + ("…" if content[start + _SNIPPET :] else "")
 
 
 _ONE = "/api/messages/{message_id}"

@@ -2,6 +2,7 @@
 
 import unicodedata
 
+from greenroom.accents import decompose
 from greenroom.errors import Refused
 
 _READ_AS = {
@@ -45,7 +46,7 @@ _LETTERS.update((code, _LETTERS[code]) for code in range(128))  # most names are
 
 def compute_skeleton(name: str) -> str:
     """What a name looks like to a person: case, spacing, accents and look-alike letters taken away."""
-    plain = unicodedata.normalize("NFKD", name).casefold()
+    plain = decompose(name).casefold()
     return plain.translate(_LETTERS).replace("rn", "m").replace("vv", "w")
 
 

@@ -18,7 +18,7 @@ from greenroom.rules.threads.queries import find_members, find_messages
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 """Code is quoted: `@property` is no mention."""
 _SIGN = re.compile(r"(?<![A-Za-z0-9_@./])@(?=\w)")
-_WORDS = re.compile(r"[\w.-]+(?:[ ][\w.()-]+){0,3}")
+_WORDS = re.compile(r"[\w.-]{1,200}(?:[ ][\w.()-]{1,200}){0,3}")
 _SEPARATOR = re.compile(r"[\s_-]")
 _PEOPLE = ("operator", "viewer", "room")
 _RECENT = 100
@@ -95,7 +95,8 @@ class Roster:
     def resolve(self, name: str) -> Mention:
         """Whom a whole name means."""
         wanted = name.removeprefix("@").strip()
-        return self._find_at(wanted, 0, whole=True) or Mention(wanted)
+        is_name = len(wanted) <= _LONGEST_NAME
+        return (self._find_at(wanted, 0, whole=True) if is_name else None) or Mention(wanted)
 
     def find_mentions(self, message: Message) -> list[Mention]:
         """Everybody that a message names, in its list of mentions and by @ in its text, each once."""

@@ -11,6 +11,7 @@ from greenroom.doors.mcp.tool import McpCall, Tool
 from greenroom.doors.mcp.tools.snippet import cut_snippet
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_author, get_speaker
 from greenroom.errors import Refused
+from greenroom.log.model import Rows
 from greenroom.rules.agents.queries import get_agent
 from greenroom.rules.threads.commands import React, Unreact
 from greenroom.rules.threads.model import THREADS, Message, MessageRevision
@@ -49,11 +50,14 @@ async def msg_search(call: McpCall[SearchArgs]) -> Any:
     args, rows = call.args, call.hub.rows
     if not args.query.strip():
         raise Refused("empty_query")
-    found = await call.hub.store.read(
-        lambda view: search_messages(view, call.by, args.query, args.thread_id, args.limit)
-    )
+    hub, by = call.hub, call.by
+
+    def search(view: Rows) -> list[tuple[Message, str]]:
+        found = search_messages(view, by, args.query, args.thread_id, args.limit)
+        return [(message, cut_snippet(message.content, args.query)) for message in found]
+
     results = []
-    for message in found:
+    for message, snippet in await hub.store.read(search):
         thread = rows.get(THREADS, message.thread_id)
         results.append(
             {
@@ -63,7 +67,7 @@ async def msg_search(call: McpCall[SearchArgs]) -> Any:
                 "author": message.author_name,
                 "seq": message.seq,
                 "created_at": format_iso(message.created_at),
-                "snippet": cut_snippet(message.content, args.query),
+                "snippet": snippet,
             }
         )
     return {"results": results, "total": len(results), "query": args.query}

@@ -15,6 +15,7 @@ from greenroom.rules.workflows.definition import WorkflowDefinition
 from greenroom.rules.workflows.graph import Graph
 from greenroom.rules.workflows.inputs import check_value
 from greenroom.sentences import Words, build_sentence
+from greenroom.validation import limit_suggestions
 
 MAX_NESTING = 5
 
@@ -31,6 +32,7 @@ class KnownNames(msgspec.Struct, frozen=True, kw_only=True):
     """The keys of agent_config that a driver has no way to hand to its runtime."""
 
 
+@limit_suggestions()
 def check_definition(definition: WorkflowDefinition, known: KnownNames | None = None, depth: int = 0) -> list[Problem]:
     """All problems of a definition, those of nested ones included."""
     known = known or KnownNames()

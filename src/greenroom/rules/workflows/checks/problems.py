@@ -1,7 +1,7 @@
 """A problem of a workflow: its place, what is wrong, and what to write instead."""
 
-import difflib
 import functools
+import heapq
 from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
@@ -9,6 +9,7 @@ import msgspec
 from greenroom.errors import Refused
 from greenroom.sentences import Sentence, Words, build_sentence
 from greenroom.sentences.english import render_english
+from greenroom.validation import get_nearest
 
 Path = tuple[str | int, ...]
 """Leads to a part of a definition: ("steps", 2, "when")."""
@@ -75,11 +76,11 @@ class BadWorkflow(Exception):
 
 def suggest_nearest(wrong: str, known: Collection[str], otherwise: Words = "") -> Words:
     """What was probably meant, or what exists."""
-    near = difflib.get_close_matches(wrong, known, 1)
-    if near:
-        return build_sentence("suggestion.near", near=near[0])
+    near = get_nearest(wrong, known)
+    if near is not None:
+        return build_sentence("suggestion.near", near=near)
     if not known:
         return otherwise or build_sentence("suggestion.none")
-    names = sorted(known)[:12]
+    names = heapq.nsmallest(12, known)
     few = build_sentence("suggestion.many" if len(known) > 12 else "suggestion.few", names=names)
     return build_sentence("suggestion.or", first=otherwise, second=few) if otherwise else few

@@ -17,6 +17,7 @@ from greenroom.rules.workflows.parser.marked_values import BadText, MarkedMap, m
 from greenroom.rules.workflows.parser.normal_form import normalize_workflow
 from greenroom.rules.workflows.parser.skills import read_skill
 from greenroom.sentences import Words, build_sentence
+from greenroom.validation import limit_suggestions
 
 FindSkill = Callable[[d.Step], str | None]
 """Finds the text of the skill that a step names; None when there is none."""
@@ -78,6 +79,7 @@ def read_plain(plain: Any) -> d.WorkflowDefinition:
     return _parse(mark, plain, "").definition
 
 
+@limit_suggestions()
 def _parse(read: Callable[[Any], Any], source: Any, file: str) -> LoadedWorkflow:
     lines: dict[Path, int] = {}
     try:
