@@ -13,6 +13,7 @@ from greenroom.cli.client import add_data_option, add_json_option, add_options, 
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.terminal import escape_line, format_age, say, show_json, show_table
 from greenroom.cli.verbs import add_verbs
+from greenroom.rules.agents.verbs import AGENT_VERBS
 from greenroom.rules.runs.verbs import AGENT_PROCESS_VERBS
 from greenroom.runtimes.agents import AGENTS
 
@@ -54,13 +55,7 @@ def add_to(verbs: Any) -> None:
     register.add_argument("--model", default="cli", help="its model (default: cli)")
     register.add_argument("--called", metavar="NAME", help="the name that others see")
     register.set_defaults(run=run_register)
-    kick = inner.add_parser(
-        "kick", help="remove an agent and revoke its credentials", epilog="example: greenroom agent kick agt_01m7..."
-    )
-    add_options(kick)
-    kick.add_argument("id", metavar="ID", type=build_id_type("agt"))
-    kick.set_defaults(run=run_kick)
-    add_verbs(inner, AGENT_PROCESS_VERBS)
+    add_verbs(inner, (*AGENT_VERBS, *AGENT_PROCESS_VERBS))
     sessions = inner.add_parser(
         "sessions",
         help=f"conversations with {_KEEPERS} that you can continue",
@@ -140,13 +135,4 @@ def run_register(args: argparse.Namespace) -> int:
     say(f"{escape_line(answer['display_name'])} is registered as {escape_line(answer['agent_id'])}.")
     if answer["token"] not in (None, client.token):
         print(answer["token"])
-    return 0
-
-
-def run_kick(args: argparse.Namespace) -> int:
-    answer = open_client(args).post("agents", args.id, "kick")
-    if args.json:
-        show_json(answer)
-    else:
-        print(f"{escape_line(answer['agent_name'])} is out; its credentials are ended.")
     return 0

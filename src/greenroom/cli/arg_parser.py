@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import json
 import math
 import re
 import sys
@@ -66,6 +67,14 @@ def parse_amount(text: str) -> float:
     if found == 0:
         raise argparse.ArgumentTypeError("write a number above 0")
     return found
+
+
+def parse_value(text: str) -> Any:
+    """A value of any type: JSON, otherwise text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def parse_seconds(text: str) -> float:

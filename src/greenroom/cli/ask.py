@@ -21,9 +21,11 @@ from greenroom.cli.terminal import (
     show_table,
     truncate_text,
 )
+from greenroom.cli.verbs import add_verbs
 from greenroom.cli.watch import add_watch
 from greenroom.errors import Refused
 from greenroom.link.ask_kinds import ASK_KINDS, RISKS
+from greenroom.rules.asks.verbs import ASK_VERBS
 
 _PAGE = 500
 _TITLE = 80
@@ -90,18 +92,7 @@ def _add_other_verbs(inner: Any) -> None:
     snooze.add_argument(
         "--for", dest="time", default="1h", metavar="TIME", help="such as 30m, 2h, 1d; 0 shows it again"
     )
-    delegate = _add_verb(
-        inner,
-        "delegate",
-        "show an ask to other people",
-        "greenroom ask delegate ask_01m7... --to room:ops",
-        run_delegate,
-    )
-    delegate.add_argument("ids", metavar="ID", nargs="+", type=build_id_type("ask"))
-    delegate.add_argument("--to", required=True, help="a person, or room:NAME for the people of a room; '' undoes it")
-    withdraw = _add_verb(inner, "withdraw", "withdraw an ask", "greenroom ask withdraw ask_01m7...", run_withdraw)
-    withdraw.add_argument("ids", metavar="ID", nargs="+", type=build_id_type("ask"))
-    withdraw.add_argument("--reason", default="", help="the reason")
+    add_verbs(inner, ASK_VERBS)
 
 
 def _add_verb(inner: Any, name: str, help_text: str, example: str, run: Any) -> argparse.ArgumentParser:
@@ -227,23 +218,11 @@ def run_snooze(args: argparse.Namespace) -> int:
     if not number.isdigit():
         raise Refused.in_words("bad_time", f"'{args.time}' is no time: write 30m, 2h or 1d.")
     body = {"for_s": int(number) * units[unit]} if int(number) else {"until": 0}
-    return _post_each(args, "snooze", body, "put off" if int(number) else "back")
-
-
-def run_delegate(args: argparse.Namespace) -> int:
-    return _post_each(args, "delegate", {"to": args.to}, f"handed to {args.to}" if args.to else "taken back")
-
-
-def run_withdraw(args: argparse.Namespace) -> int:
-    return _post_each(args, "withdraw", {"reason": args.reason}, "taken back")
-
-
-def _post_each(args: argparse.Namespace, action: str, body: dict[str, Any], word: str) -> int:
     client = open_client(args)
-    done = [client.post("asks", ask_id, action, body=body) for ask_id in args.ids]
+    done = [client.post("asks", ask_id, "snooze", body=body) for ask_id in args.ids]
     if args.json:
         show_json(done)
     else:
         for ask in done:
-            say(f"{ask['id']}: {escape_line(word)}")
+            say(f"{ask['id']}: {'put off' if int(number) else 'back'}")
     return 0

@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import Any
 
-from greenroom.cli.arg_parser import add_limit_option
+from greenroom.cli.arg_parser import add_limit_option, parse_value
 from greenroom.cli.ask_prompt import show_call
 from greenroom.cli.client import HubClient, open_client
 from greenroom.cli.dag_display import count_ended_steps, describe_status, describe_waits, show_report, summarize_run
@@ -38,22 +38,10 @@ def add_run_verbs(add: Add) -> None:
     for name, run, says in (
         ("status", run_status, "show the status of a run and its steps"),
         ("report", run_report, "show what each step did: agent, attempts, time, tokens, cost, output"),
-        ("pause", run_control, "start no new steps in a run; running steps continue"),
-        ("resume", run_control, "resume a paused run"),
-        ("abort", run_control, "abort a run and everything that it started"),
         ("sessions", run_sessions, "list the agents of a run"),
     ):
         one = add(name, run, says, f"{name} wfr_01m7...")
         one.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
-        if name in ("pause", "abort"):
-            one.add_argument("--reason", default="", help="the reason, for the record")
-        if name == "abort":
-            one.add_argument("--rollback", action="store_true", help="run the rollback steps of what was completed")
-    retry = add(
-        "retry", run_retry, "retry a run that is over, keeping finished steps", "retry wfr_01m7... --from review"
-    )
-    retry.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
-    retry.add_argument("--from", dest="step", metavar="STEP", help="repeat this step and all after it")
     amend = add(
         "amend",
         run_amend,
@@ -63,10 +51,6 @@ def add_run_verbs(add: Add) -> None:
     amend.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
     amend.add_argument("step", metavar="STEP")
     amend.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="VALUE is JSON, otherwise text")
-    signal = add("signal", run_signal, "give a waiting step its value", "signal wfr_01m7... callback --value '{}'")
-    signal.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
-    signal.add_argument("step", metavar="STEP")
-    signal.add_argument("--value", help="JSON, otherwise text")
     logs = add("logs", run_logs, "show what the agents of a run said and did", "logs wfr_01m7... review")
     logs.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
     logs.add_argument("step", metavar="STEP", nargs="?", help="only this step")
@@ -166,41 +150,16 @@ def run_report(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show_run(run: Json, as_json: bool) -> int:
-    show_json(summarize_run(run)) if as_json else print(f"{run['id']} is {run['status']}")
-    return 0
-
-
-def run_control(args: argparse.Namespace) -> int:
-    body = {"reason": getattr(args, "reason", ""), "rollback": getattr(args, "rollback", False)}
-    return _show_run(open_client(args).post("workflow-runs", args.id, args.action, body=body), args.json)
-
-
-def run_retry(args: argparse.Namespace) -> int:
-    return _show_run(open_client(args).post("workflow-runs", args.id, "retry", body={"step": args.step}), args.json)
-
-
 def run_amend(args: argparse.Namespace) -> int:
     changes = {}
     for given in args.set:
         name, equals, text = given.partition("=")
         if not equals:
             raise Refused.in_words("bad_amendment", f"'{given}' is no change: write --set key=value.")
-        changes[name] = _parse_value(text)
-    body = {"step": args.step, "changes": changes}
-    return _show_run(open_client(args).post("workflow-runs", args.id, "amend", body=body), args.json)
-
-
-def run_signal(args: argparse.Namespace) -> int:
-    body = {"step": args.step, "value": None if args.value is None else _parse_value(args.value)}
-    return _show_run(open_client(args).post("workflow-runs", args.id, "signal", body=body), args.json)
-
-
-def _parse_value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+        changes[name] = parse_value(text)
+    run = open_client(args).post("workflow-runs", args.id, "amend", body={"step": args.step, "changes": changes})
+    show_json(summarize_run(run)) if args.json else print(f"{run['id']} is {run['status']}")
+    return 0
 
 
 def _find_steps(client: HubClient, run_id: str, step: str | None = None) -> list[Json]:

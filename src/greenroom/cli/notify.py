@@ -6,6 +6,8 @@ from typing import Any
 from greenroom.cli.client import add_options, open_client
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.terminal import escape_line, say, show_json, show_table
+from greenroom.cli.verbs import add_verbs
+from greenroom.rules.channels.verbs import CHANNEL_VERBS
 
 _ALL, _NEVER = "all", "never"
 
@@ -45,11 +47,13 @@ def add_to(verbs: Any) -> None:
     change.add_argument("id", metavar="ID", type=build_id_type("chn"))
     _add_rule_options(change)
     change.set_defaults(run=run_set)
-    for verb, does, run in (("remove", "remove a channel", run_remove), ("test", "send a test notification", run_test)):
-        one = inner.add_parser(verb, help=does, epilog=f"example: greenroom notify {verb} chn_01m7...")
-        add_options(one)
-        one.add_argument("id", metavar="ID", type=build_id_type("chn"))
-        one.set_defaults(run=run)
+    add_verbs(inner, CHANNEL_VERBS)
+    test = inner.add_parser(
+        "test", help="send a test notification", epilog="example: greenroom notify test chn_01m7..."
+    )
+    add_options(test)
+    test.add_argument("id", metavar="ID", type=build_id_type("chn"))
+    test.set_defaults(run=run_test)
 
 
 def _add_rule_options(parser: argparse.ArgumentParser) -> None:
@@ -110,15 +114,6 @@ def run_set(args: argparse.Namespace) -> int:
         show_json(changed)
     else:
         print(f"{escape_line(args.id)}: {escape_line(_format_rules(changed))}")
-    return 0
-
-
-def run_remove(args: argparse.Namespace) -> int:
-    open_client(args).delete("notify", "channels", args.id)
-    if args.json:
-        show_json({"ok": True})
-    else:
-        print(f"{escape_line(args.id)} is removed.")
     return 0
 
 

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from greenroom.cli.arg_parser import add_limit_option, parse_amount, parse_count
+from greenroom.cli.arg_parser import add_limit_option
 from greenroom.cli.client import HubClient, add_options, open_client
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.run import ENDED, wait_for_run
@@ -47,15 +47,12 @@ def add_to(verbs: Any) -> None:
         ("tree", "show the tree of a run", run_tree, "greenroom runs tree run_01m7..."),
         ("diff", "show what a run changed in its worktree", run_diff, "greenroom runs diff run_01m7..."),
         ("follow", "show a run live until it ends", run_follow, "greenroom runs follow run_01m7..."),
-        ("cancel", "cancel a run and all runs below it", run_cancel, "greenroom runs cancel run_01m7..."),
-        ("resume", "resume an interrupted run", run_resume, "greenroom runs resume run_01m7..."),
         (
             "continue",
             "give the agent of a finished run another task, in the same conversation",
             run_continue,
             "greenroom runs continue run_01m7... 'now add a test'",
         ),
-        ("extend", "resume a paused run", run_extend, "greenroom runs extend run_01m7... --timeout 600"),
     ):
         one = inner.add_parser(name, help=help_text, epilog=f"example: {example}")
         add_options(one)
@@ -64,21 +61,11 @@ def add_to(verbs: Any) -> None:
             add_limit_option(one)
         else:
             one.add_argument("id", metavar="ID", type=build_id_type("run"))
-        if name == "cancel":
-            how = one.add_mutually_exclusive_group()
-            how.add_argument(
-                "--cascade", action="store_true", help="also cancel all runs that it started (the default)"
-            )
-            how.add_argument("--only", action="store_true", help="do not cancel the runs that it started")
         if name == "continue":
             one.add_argument("prompt", metavar="PROMPT", help="the task; - reads it from standard input")
             how = one.add_mutually_exclusive_group()
             how.add_argument("--follow", action="store_true", help="show what the agent says and does as it happens")
             how.add_argument("--detach", action="store_true", help="print the new run's id and return at once")
-        if name == "extend":
-            one.add_argument("--timeout", type=parse_count, metavar="SECONDS")
-            one.add_argument("--tokens", type=parse_count, metavar="N")
-            one.add_argument("--cost", type=parse_amount, metavar="USD")
         one.set_defaults(run=run)
     add_verbs(inner, RUN_VERBS)
 
@@ -193,18 +180,6 @@ def run_follow(args: argparse.Namespace) -> int:
     return wait_for_run(open_client(args), args.id, not args.json, args.json)
 
 
-def run_cancel(args: argparse.Namespace) -> int:
-    run = open_client(args).post("runs", args.id, "cancel", body={"cascade": not args.only})
-    show_json(run) if args.json else print(f"{run['id']} is {run['status']}")
-    return 0
-
-
-def run_resume(args: argparse.Namespace) -> int:
-    run = open_client(args).post("runs", args.id, "resume")
-    show_json(run) if args.json else print(run["id"])
-    return 0
-
-
 def run_continue(args: argparse.Namespace) -> int:
     client = open_client(args)
     prompt = read_stdin() if args.prompt == "-" else args.prompt
@@ -225,10 +200,3 @@ def _build_run_command(run: dict[str, Any]) -> str:
     place = run.get("repository") or run.get("overrides", {}).get("directory")
     words = ["greenroom", "run", run["profile"], "PROMPT", *(["--directory", place] if place else [])]
     return shlex.join([*words, *(["--worktree"] if run.get("repository") else [])])
-
-
-def run_extend(args: argparse.Namespace) -> int:
-    body = {"timeout_s": args.timeout, "max_tokens": args.tokens, "max_cost_usd": args.cost}
-    run = open_client(args).post("runs", args.id, "extend", body={k: v for k, v in body.items() if v is not None})
-    show_json(run) if args.json else print(f"{run['id']} is {run['status']}")
-    return 0

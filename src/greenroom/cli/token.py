@@ -10,7 +10,9 @@ from greenroom.cli.client import add_options, open_client
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.terminal import escape_line, format_age, format_local_time, say, show_json, show_table
 from greenroom.cli.thread import need_thread_id
+from greenroom.cli.verbs import add_verbs
 from greenroom.errors import Refused
+from greenroom.rules.access.verbs import CREDENTIAL_VERBS
 
 ENROLLING = ["read", "all", "chat", "register"]
 """The rights of a credential under which several agents register."""
@@ -51,14 +53,7 @@ def add_to(verbs: Any) -> None:
     add_options(listing)
     listing.add_argument("--all", action="store_true", help="also revoked and expired ones")
     listing.set_defaults(run=run_list)
-    revoke = inner.add_parser(
-        "revoke",
-        help="revoke a credential at once, on open connections too",
-        epilog="example: greenroom token revoke cred_3kq0...",
-    )
-    add_options(revoke)
-    revoke.add_argument("id", metavar="ID", type=build_id_type("cred"))
-    revoke.set_defaults(run=run_revoke)
+    add_verbs(inner, CREDENTIAL_VERBS)
     login = inner.add_parser(
         "login", help="create a one-time code that logs a browser in", epilog="example: greenroom token login"
     )
@@ -138,15 +133,6 @@ def _describe_state(credential: dict[str, Any]) -> str:
     if credential["revoked_at"]:
         return "revoked"
     return f"until {format_local_time(credential['expires_at'])}" if credential["expires_at"] else "valid"
-
-
-def run_revoke(args: argparse.Namespace) -> int:
-    answer = open_client(args).delete("credentials", args.id)
-    if args.json:
-        show_json(answer)
-    else:
-        print(f"{escape_line(args.id)} is ended.")
-    return 0
 
 
 def run_login(args: argparse.Namespace) -> int:

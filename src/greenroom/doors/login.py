@@ -17,6 +17,7 @@ from greenroom.doors.http.user_agent import describe_device
 from greenroom.doors.login_form import build_login_page
 from greenroom.ids import new_secret
 from greenroom.link.tokens import hash_token, new_key, new_token
+from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.model import CREDENTIALS, HUB, OWNER, CreateCredential, Principal, RevokeCredential
 from greenroom.rules.access.queries import get_principal
 from greenroom.services.hub import Hub
@@ -84,7 +85,7 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
 
     async def leave(hub: Hub, by: Principal, request: Request) -> Response:
         if by.credential is not None:
-            await end_credential(hub, by, by.credential, "logged out")
+            await end_credential(hub, RevokeCredential(by=by, credential_id=by.credential, reason="logged out"))
         response = RedirectResponse("/login", status_code=303)
         response.delete_cookie(build_cookie_name(hub), httponly=True, samesite="strict")
         return response
@@ -154,13 +155,13 @@ def get_person_of_room(hub: Hub, token: str) -> Principal | None:
     return who if who is not None and who.room is not None and "answer" in who.rights else None
 
 
-async def end_credential(hub: Hub, by: Principal, credential_id: str, reason: str) -> None:
+async def end_credential(hub: Hub, command: RevokeCredential) -> None:
     """End a credential. Who ends its own ends this very call, which may yet be answered."""
     try:
-        await hub.log.do(RevokeCredential(by=by, credential_id=credential_id, reason=reason))
+        await hub.log.do(command)
     except asyncio.CancelledError:
         task = asyncio.current_task()
-        if credential_id != by.credential or task is None:
+        if command.credential_id != need_principal(command).credential or task is None:
             raise
         task.uncancel()
 

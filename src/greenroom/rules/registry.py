@@ -2,8 +2,9 @@
 
 from greenroom.log.model import Noun
 from greenroom.rules.access.project import ACCESS
+from greenroom.rules.access.verbs import CREDENTIAL_VERBS
 from greenroom.rules.agents.project import AGENTS_NOUN
-from greenroom.rules.agents.verbs import PROFILE_VERBS
+from greenroom.rules.agents.verbs import AGENT_VERBS, PROFILE_VERBS
 from greenroom.rules.asks.project import ASKS_NOUN
 from greenroom.rules.asks.verbs import ASK_VERBS
 from greenroom.rules.channels.project import NOTIFY_NOUN
@@ -38,9 +39,11 @@ NOUNS: tuple[Noun, ...] = (
 )
 
 VERBS: tuple[Verb, ...] = (
+    *CREDENTIAL_VERBS,
     *CHANNEL_VERBS,
     *NODE_VERBS,
     *NODE_REMOVAL_VERBS,
+    *AGENT_VERBS,
     *PROFILE_VERBS,
     *AGENT_PROCESS_VERBS,
     *THREAD_VERBS,

@@ -16,13 +16,25 @@ Scalar = str | bool
 Right = Literal["read", "chat", "register", "operate", "ask", "answer"]
 
 
+class CliOption(NamedTuple):
+    """How a field is typed as an option, where its name alone does not say it."""
+
+    name: str
+    metavar: str | None = None
+    says: str | None = None
+    """Its help; None is what the field says."""
+    opposite: tuple[str, str] | None = None
+    """The option that turns a flag off, and its help."""
+
+
 class CliVerb(NamedTuple):
     """The CLI verb after `greenroom`: one request, and a line that says what was done."""
 
     words: str
     """The group and the verb, as `node drain`."""
     done: str
-    """The printed line. `{name}` is an argument, or that field of the answer; `{id}` is the id that was named."""
+    """The printed line. `{name}` is an argument, or that field of the answer; `{id}` is the id that was named, and
+    `{answer[id]}` the id in the answer."""
     example: str
     """What follows the words in the example of `--help`."""
     metavar: str = "ID"
@@ -32,8 +44,14 @@ class CliVerb(NamedTuple):
     """What `--help` says of that id."""
     says: str | None = None
     """What `--help` adds to the sentence of the verb."""
-    gone: str = "removed"
-    """The key under which `--json` names what was removed."""
+    gone: str | None = "removed"
+    """The key under which `--json` names what was removed; None says only ok."""
+    takes: tuple[str, ...] | None = None
+    """The fields that are typed, where these are not all that others give."""
+    options: Mapping[str, CliOption] = {}
+    """Options with another name or help than their field; one without a default is an argument otherwise."""
+    takes_many: bool = False
+    """Whether several may be named, each of which is one request."""
 
 
 class McpVerb(NamedTuple):

@@ -1728,7 +1728,7 @@ export interface SkillText {
   text: string
 }
 
-export interface SnoozeBody {
+export interface SnoozeAskBody {
   for_s?: number | null
   until?: number | null
 }

@@ -10,9 +10,11 @@ from greenroom.doors.rest import shapes
 from greenroom.doors.rest.verbs import VerbResult, build_verb_endpoints
 from greenroom.doors.rest.wire import build_json_response, read_json_response, read_query
 from greenroom.log.model import Rows
+from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.model import Agent, KickAgent
 from greenroom.rules.agents.profiles import Profile
+from greenroom.rules.agents.verbs import AGENT_VERBS
 from greenroom.rules.runs.commands import EndAgent
 from greenroom.rules.runs.verbs import AGENT_PROCESS_VERBS
 from greenroom.rules.threads.visible_agents import find_agents, find_present, need_agent
@@ -110,21 +112,18 @@ class KickedAgent(msgspec.Struct):
     ok: bool = True
 
 
-async def kick_agent(hub: Hub, by: Principal, request: Request) -> Response:
-    agent_id = request.path_params["agent_id"]
-    waiters = hub.bus.waiters
+async def _kick_agent(hub: Hub, command: KickAgent) -> KickedAgent:
+    agent_id, waiters = command.agent_id, hub.bus.waiters
     waits = [w for t in waiters.find_thread_ids() for w in waiters.find_waiters(t) if w.agent_id == agent_id]
-    await hub.log.do(KickAgent(by=by, agent_id=agent_id))
+    await hub.log.do(command)
     hub.presence.leave(agent_id)
-    name = need_agent(hub.rows, by, agent_id).name
-    return build_json_response(
-        KickedAgent(
-            agent_id=agent_id,
-            agent_name=name,
-            threads_interrupted=sorted({w.thread_id for w in waits}),
-            sessions_disconnected_count=len(waits),
-            message=f"{name} was put out; {len(waits)} of its waits were ended.",
-        )
+    name = need_agent(hub.rows, need_principal(command), agent_id).name
+    return KickedAgent(
+        agent_id=agent_id,
+        agent_name=name,
+        threads_interrupted=sorted({w.thread_id for w in waits}),
+        sessions_disconnected_count=len(waits),
+        message=f"{name} was put out; {len(waits)} of its waits were ended.",
     )
 
 
@@ -148,7 +147,5 @@ ENDPOINTS = [
         answer=shapes.RestAgent,
     ),
     *build_verb_endpoints(AGENT_PROCESS_VERBS, {EndAgent: _build_stopped}),
-    Endpoint(
-        "POST", f"{_ONE}/kick", "operate", kick_agent, "Remove an agent and revoke its credentials", answer=KickedAgent
-    ),
+    *build_verb_endpoints(AGENT_VERBS, handlers={KickAgent: _kick_agent}),
 ]

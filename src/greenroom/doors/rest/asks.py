@@ -176,22 +176,7 @@ async def show_file(hub: Hub, by: Principal, request: Request) -> Response:
     return Response(data, headers=headers, media_type=named.mime if shown else "application/octet-stream")
 
 
-class SnoozeBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    for_s: int | None = None
-    until: int | None = None
-    """A time in milliseconds, instead of for_s; 0 brings it back."""
-
-
-async def snooze_ask(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await read_body(request, SnoozeBody)
-    if (body.for_s is None) == (body.until is None):
-        raise Refused("bad_time.missing")
-    until = body.until if body.until is not None else hub.log.clock.now() + (body.for_s or 0) * 1000
-    await hub.log.do(SnoozeAsk(by=by, ask_id=request.path_params["ask_id"], until=until))
-    return await show_ask(hub, by, request)
-
-
-def _build_delegated(result: VerbResult) -> Ask:
+def _build_shown(result: VerbResult) -> Ask:
     return need_ask(result.hub.rows, result.by, result.id)
 
 
@@ -240,6 +225,5 @@ def endpoints(hub: Hub) -> list[Endpoint]:
             max_bytes=large,
             keyed=True,
         ),
-        Endpoint("POST", f"{_ONE}/snooze", "answer", snooze_ask, "Snooze an ask", body=SnoozeBody, answer=Ask),
-        *build_verb_endpoints(ASK_VERBS, {DelegateAsk: _build_delegated}),
+        *build_verb_endpoints(ASK_VERBS, dict.fromkeys((SnoozeAsk, DelegateAsk), _build_shown)),
     ]

@@ -11,6 +11,7 @@ from greenroom.clock import format_iso
 from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.login import end_credential
 from greenroom.doors.rest import shapes
+from greenroom.doors.rest.verbs import build_verb_endpoints
 from greenroom.doors.rest.wire import (
     build_json_response,
     get_idempotency_key,
@@ -21,8 +22,9 @@ from greenroom.doors.rest.wire import (
 from greenroom.ids import new_id
 from greenroom.link.tokens import new_token
 from greenroom.rules.access import model as access
-from greenroom.rules.access.model import CreateCredential, CredentialCreated, Principal
+from greenroom.rules.access.model import CreateCredential, CredentialCreated, Principal, RevokeCredential
 from greenroom.rules.access.queries import find_credentials
+from greenroom.rules.access.verbs import CREDENTIAL_VERBS
 from greenroom.rules.agents.queries import agent_not_found, get_agent
 from greenroom.rules.threads.queries import need_thread
 from greenroom.services.hub import Hub
@@ -128,9 +130,9 @@ async def create_credential(hub: Hub, by: Principal, request: Request) -> Respon
     return build_json_response(IssuedCredential(**msgspec.structs.asdict(_build_credential(row)), token=shown), 201)
 
 
-async def revoke_credential(hub: Hub, by: Principal, request: Request) -> Response:
-    await end_credential(hub, by, request.path_params["credential_id"], "revoked by an operator")
-    return build_json_response(shapes.Ok())
+async def _revoke_credential(hub: Hub, command: RevokeCredential) -> shapes.Ok:
+    await end_credential(hub, command)
+    return shapes.Ok()
 
 
 ENDPOINTS = [
@@ -153,12 +155,5 @@ ENDPOINTS = [
         status=201,
         keyed=True,
     ),
-    Endpoint(
-        "DELETE",
-        "/api/credentials/{credential_id}",
-        "operate",
-        revoke_credential,
-        "Revoke a credential at once, on open connections too",
-        answer=shapes.Ok,
-    ),
+    *build_verb_endpoints(CREDENTIAL_VERBS, handlers={RevokeCredential: _revoke_credential}),
 ]

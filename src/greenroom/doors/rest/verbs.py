@@ -1,6 +1,6 @@
 """The endpoints built from the tables of verbs."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, NamedTuple, get_type_hints
 
 import msgspec
@@ -28,14 +28,22 @@ class VerbResult(NamedTuple):
 
 
 BuildAnswer = Callable[[VerbResult], Any]
+CarryOut = Callable[[Hub, Any], Awaitable[Any]]
 
 
-def build_verb_endpoints(verbs: Iterable[Verb], answers: Mapping[type[Command], BuildAnswer] = {}) -> list[Endpoint]:
-    """The endpoints of these verbs. `answers` has the functions of those whose answer is not simply the row or Ok."""
-    return [_build_endpoint(verb, answers.get(verb.command)) for verb in verbs]
+def build_verb_endpoints(
+    verbs: Iterable[Verb],
+    answers: Mapping[type[Command], BuildAnswer] = {},
+    handlers: Mapping[type[Command], CarryOut] = {},
+) -> list[Endpoint]:
+    """The endpoints of these verbs. `answers` has the functions of those whose answer is not simply the row or Ok.
+
+    `handlers` has functions that carry the command out themselves, as they do more, and return the answer.
+    """
+    return [_build_endpoint(verb, answers.get(verb.command), handlers.get(verb.command)) for verb in verbs]
 
 
-def _build_endpoint(verb: Verb, build_answer: BuildAnswer | None) -> Endpoint:
+def _build_endpoint(verb: Verb, build_answer: BuildAnswer | None, carry_out: CarryOut | None) -> Endpoint:
     given, is_query = _build_given_type(verb), verb.method == "DELETE"
 
     async def run(hub: Hub, by: Principal, request: Request) -> Response:
@@ -45,7 +53,10 @@ def _build_endpoint(verb: Verb, build_answer: BuildAnswer | None) -> Endpoint:
             said = read_query(request, given) if is_query else await read_body(request, given)
             fields = {verb.body: said} if verb.body else msgspec.structs.asdict(said)
         key = get_idempotency_key(request) if verb.is_keyed else None
-        done = await hub.log.do(verb.build_command(by, key, named, fields, new_id))
+        command = verb.build_command(by, key, named, fields, new_id)
+        if carry_out is not None:
+            return build_json_response(await carry_out(hub, command), verb.status)
+        done = await hub.log.do(command)
         if build_answer is not None:
             return build_json_response(build_answer(VerbResult(hub, by, named, done)), verb.status)
         if verb.status == 204:
@@ -60,7 +71,7 @@ def _build_endpoint(verb: Verb, build_answer: BuildAnswer | None) -> Endpoint:
         verb.says,
         body=None if is_query else given,
         query=given if is_query else None,
-        answer=_get_answer_type(verb, build_answer),
+        answer=_get_answer_type(verb, build_answer or carry_out),
         status=verb.status,
         keyed=verb.is_keyed,
     )
@@ -74,7 +85,7 @@ def _build_given_type(verb: Verb) -> Any:
     return build_input_type(verb, name, verb.takes, is_strict=verb.is_strict) if verb.takes else None
 
 
-def _get_answer_type(verb: Verb, build_answer: BuildAnswer | None) -> Any:
+def _get_answer_type(verb: Verb, build_answer: Callable[..., Any] | None) -> Any:
     if build_answer is not None:
         return get_type_hints(build_answer)["return"]
     if verb.status == 204:

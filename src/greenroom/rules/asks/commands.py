@@ -1,6 +1,8 @@
 """The commands of asks."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 from greenroom.link.ask_kinds import AnswerScope, AnswerVerdict, AskKind
 from greenroom.link.call_digest import Subject
@@ -67,24 +69,26 @@ class AnswerAsk(Command, frozen=True, kw_only=True):
 
 
 class SnoozeAsk(Command, frozen=True, kw_only=True):
-    """Put an ask out of sight until a time; 0 brings it back."""
+    """Put an ask out of sight for some seconds, or until a time."""
 
     ask_id: str
-    until: int
+    for_s: int | None = None
+    until: int | None = None
+    """A time in milliseconds, instead of for_s; 0 brings it back."""
 
 
 class DelegateAsk(Command, frozen=True, kw_only=True):
     """Hand an ask to a person, or with `room:NAME` to the people of a room, who then see it too; "" takes it back."""
 
     ask_id: str
-    to: str
+    to: Annotated[str, Meta(description="a person, or room:NAME for the people of a room; empty takes it back")]
 
 
 class WithdrawAsk(Command, frozen=True, kw_only=True):
     """Withdraw an ask: nobody waits for its answer any more."""
 
     ask_id: str
-    reason: str = ""
+    reason: Annotated[str, Meta(description="the reason, for the record")] = ""
 
 
 class TimeAsk(Command, frozen=True, kw_only=True):

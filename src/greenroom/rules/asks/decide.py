@@ -144,11 +144,14 @@ def _build_ask_raised(by: Principal, command: RaiseAsk, asker: Asker, wish: str,
 def snooze_ask(rows: Rows, command: SnoozeAsk, context: Context) -> list[Event]:
     ask = need_person_for(rows, need_principal(command), command.ask_id)
     need_open(ask)
-    if command.until and command.until <= context.now:
+    if (command.for_s is None) == (command.until is None):
+        raise Refused("bad_time.missing")
+    until = context.now + (command.for_s or 0) * 1000 if command.until is None else command.until
+    if until and until <= context.now:
         raise Refused("bad_time.past")
-    if ask.deadline and command.until >= ask.deadline:
+    if ask.deadline and until >= ask.deadline:
         raise Refused("bad_time.after_expiry")
-    return [] if command.until == ask.snoozed_until else [e.AskSnoozed(ask_id=ask.id, until=command.until)]
+    return [] if until == ask.snoozed_until else [e.AskSnoozed(ask_id=ask.id, until=until)]
 
 
 def delegate_ask(rows: Rows, command: DelegateAsk, context: Context) -> list[Event]:

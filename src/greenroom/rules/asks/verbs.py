@@ -1,12 +1,29 @@
 """The verbs for asks except answering, for every door."""
 
-from greenroom.rules.asks.commands import DelegateAsk, WithdrawAsk
+from greenroom.rules.asks.commands import DelegateAsk, SnoozeAsk, WithdrawAsk
 from greenroom.rules.asks.model import ASKS
-from greenroom.rules.verb import Verb
+from greenroom.rules.verb import CliOption, CliVerb, Verb
 
 _ONE = "/api/asks/{ask_id}"
 ASK_VERBS = (
-    Verb(DelegateAsk, "POST", f"{_ONE}/delegate", "answer", "Delegate an ask", takes=("to",), is_strict=True),
+    Verb(SnoozeAsk, "POST", f"{_ONE}/snooze", "answer", "Snooze an ask", takes=("for_s", "until"), is_strict=True),
+    Verb(
+        DelegateAsk,
+        "POST",
+        f"{_ONE}/delegate",
+        "answer",
+        "Delegate an ask: show it to other people",
+        takes=("to",),
+        is_strict=True,
+        cli=CliVerb(
+            "ask delegate",
+            "{id}: handed to {to!r}",
+            "ask_01m7... --to room:ops",
+            kind="ask",
+            options={"to": CliOption("to")},
+            takes_many=True,
+        ),
+    ),
     Verb(
         WithdrawAsk,
         "POST",
@@ -16,5 +33,6 @@ ASK_VERBS = (
         takes=("reason",),
         is_strict=True,
         answer=ASKS,
+        cli=CliVerb("ask withdraw", "{id}: taken back", "ask_01m7...", kind="ask", takes_many=True),
     ),
 )

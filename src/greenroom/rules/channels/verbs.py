@@ -1,7 +1,7 @@
 """The verbs for notification channels, for every door."""
 
 from greenroom.rules.channels.model import RemoveChannel
-from greenroom.rules.verb import Verb
+from greenroom.rules.verb import CliVerb, Verb
 
 CHANNEL_VERBS = (
     Verb(
@@ -12,5 +12,6 @@ CHANNEL_VERBS = (
         "Remove a channel",
         sets={"reason": "removed by its owner"},
         status=204,
+        cli=CliVerb("notify remove", "{id} is removed.", "chn_01m7...", kind="chn", gone=None),
     ),
 )

@@ -2,7 +2,7 @@
 
 from greenroom.rules.runs.commands import CancelRun, EndAgent, ExtendRun, RemoveNode, ResumeRun, SteerRun
 from greenroom.rules.runs.model import RUNS
-from greenroom.rules.verb import CliVerb, McpVerb, Verb
+from greenroom.rules.verb import CliOption, CliVerb, McpVerb, Verb
 
 _ONE = "/api/runs/{run_id}"
 _ORDER = {"order_id": "ord"}
@@ -17,6 +17,20 @@ RUN_VERBS = (
         new_ids={"order_seed": "ord"},
         answer=RUNS,
         tool=McpVerb("run_cancel", "End a run that you started, and all below it.", takes=("cascade",)),
+        cli=CliVerb(
+            "runs cancel",
+            "{id} is {status}",
+            "run_01m7...",
+            kind="run",
+            takes=("cascade",),
+            options={
+                "cascade": CliOption(
+                    "cascade",
+                    says="also cancel all runs that it started (the default)",
+                    opposite=("only", "do not cancel the runs that it started"),
+                )
+            },
+        ),
     ),
     Verb(
         SteerRun,
@@ -38,6 +52,17 @@ RUN_VERBS = (
         takes=("timeout_s", "max_tokens", "max_cost_usd"),
         new_ids=_ORDER,
         answer=RUNS,
+        cli=CliVerb(
+            "runs extend",
+            "{id} is {status}",
+            "run_01m7... --timeout 600",
+            kind="run",
+            options={
+                "timeout_s": CliOption("timeout", "SECONDS"),
+                "max_tokens": CliOption("tokens", "N"),
+                "max_cost_usd": CliOption("cost", "USD"),
+            },
+        ),
     ),
     Verb(
         ResumeRun,
@@ -48,6 +73,7 @@ RUN_VERBS = (
         takes=("prompt",),
         new_ids={"new_run_id": "run", **_ORDER},
         status=201,
+        cli=CliVerb("runs resume", "{answer[id]}", "run_01m7...", kind="run", takes=()),
     ),
 )
 AGENT_PROCESS_VERBS = (

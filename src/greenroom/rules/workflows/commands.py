@@ -1,6 +1,8 @@
 """The commands of workflows."""
 
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from greenroom.log.model import Command
 from greenroom.rules.workflows.core.news import News
@@ -71,11 +73,14 @@ class EndingIsDone(Command, frozen=True, kw_only=True):
     what: list[OutsideWork]
 
 
+Reason = Annotated[str, Meta(description="the reason, for the record")]
+
+
 class PauseWorkflow(Command, frozen=True, kw_only=True):
     """Start no new steps in a run; running steps continue."""
 
     run_id: str
-    reason: str = ""
+    reason: Reason = ""
 
 
 class ResumeWorkflow(Command, frozen=True, kw_only=True):
@@ -88,11 +93,11 @@ class AbortWorkflow(Command, frozen=True, kw_only=True):
     """Abort a run and everything that it started. Nothing new starts, except rollback steps."""
 
     run_id: str
-    reason: str = ""
+    reason: Reason = ""
     said: Sentence | None = None
     """What the hub itself gives as the reason, in place of the other."""
-    rollback: bool = False
-    """Run the rollback steps of completed steps. Aborting a run that does so already ends it."""
+    rollback: Annotated[bool, Meta(description="run the rollback steps of completed steps")] = False
+    """Aborting a run that does so already ends it."""
 
 
 class RetryWorkflow(Command, frozen=True, kw_only=True):

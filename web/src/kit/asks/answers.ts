@@ -2,6 +2,7 @@
 import { ref } from 'vue'
 
 import { ApiError, post } from '@/api/http'
+import { snoozeAsk } from '@/api/verbs'
 import type { Ask } from '@/api/rows'
 import type { RuleChoice } from '@/api/types'
 import { t } from '@/browser/i18n'
@@ -97,7 +98,7 @@ export async function answerAll(list: Ask[], given: AnswerInput): Promise<boolea
 
 export async function snooze(list: Ask[], minutes: number): Promise<void> {
   try {
-    await Promise.all(list.map((ask) => post(`/api/asks/${ask.id}/snooze`, { for_s: minutes * 60 })))
+    await Promise.all(list.map((ask) => snoozeAsk(ask.id, { for_s: minutes * 60 })))
     showToast(t('inbox.snoozed', { count: list.length, minutes }), () => unsnooze(list))
   } catch (error) {
     showError(error)
@@ -106,7 +107,7 @@ export async function snooze(list: Ask[], minutes: number): Promise<void> {
 
 export async function unsnooze(list: Ask[]): Promise<void> {
   try {
-    await Promise.all(list.map((ask) => post(`/api/asks/${ask.id}/snooze`, { until: 0 })))
+    await Promise.all(list.map((ask) => snoozeAsk(ask.id, { until: 0 })))
   } catch (error) {
     showError(error)
   }
