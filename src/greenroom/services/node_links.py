@@ -15,6 +15,7 @@ from greenroom.link import frames
 from greenroom.link.orders import StartOrder
 from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.link.tokens import Token, new_token
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Commit
 from greenroom.rules.access.model import HUB, RIGHTS, CreateCredential, Principal
 from greenroom.rules.agents.model import AGENTS
@@ -79,16 +80,13 @@ class NodeLinks:
         node_id = by.agent_id or ""
         known = self._hub.rows.get(NODES, node_id)
         done = await self._hub.log.do(
-            ConnectNode(
+            copy_fields(
+                hello,
+                ConnectNode,
                 by=by,
                 node_id=node_id,
-                boot=hello.boot,
-                labels=hello.labels,
                 capacity=fit_capacity(self._hub.settings, known, hello.capacity),
-                drivers=hello.drivers,
                 hub=self._hub.instance,
-                insecure=hello.insecure,
-                acked=hello.acked,
             )
         )
         node = self._hub.rows.get(NODES, node_id)

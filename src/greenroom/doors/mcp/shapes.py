@@ -10,6 +10,7 @@ from greenroom.clock import format_iso
 from greenroom.doors.mcp.exchange import encode
 from greenroom.doors.mcp.images import build_image_blocks
 from greenroom.doors.mcp.tool import Blocks, ImageBlock, TextBlock
+from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.model import Agent
 from greenroom.rules.asks.asker_list import find_waiting_askers
@@ -209,16 +210,12 @@ def build_agent(hub: "Hub", agent: Agent) -> McpAgent:
     """An agent, and whether it is online. Until its first call since the hub started, its registration counts."""
     heard = hub.presence.get_last_activity(agent.id)
     heard_at = format_iso(heard.at if heard else agent.registered_at)
-    return McpAgent(
+    return copy_fields(
+        agent,
+        McpAgent,
         agent_id=agent.id,
-        name=agent.name,
         display_name=agent.display_name or agent.name,
         alias_source="user" if agent.display_name else "auto",
-        emoji=agent.emoji,
-        ide=agent.ide,
-        model=agent.model,
-        description=agent.description,
-        capabilities=agent.capabilities,
         skills=[msgspec.to_builtins(skill) for skill in agent.skills],
         is_online=agent.state == "registered" and hub.presence.is_online(agent.id),
         last_heartbeat=heard_at,

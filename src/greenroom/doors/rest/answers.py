@@ -11,6 +11,7 @@ from greenroom.doors.page import is_outdated
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, read_body
 from greenroom.errors import Refused
 from greenroom.link.ask_kinds import AnswerScope, AnswerVerdict
+from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.access.model import Principal
 from greenroom.rules.asks.commands import AnswerAsk
 from greenroom.rules.asks.model import Ask
@@ -66,21 +67,16 @@ async def _submit_answer(
     need_ask(hub.rows, by, ask_id)
     async with keep_contents(hub.blobs, given.contents, hub.settings.max_upload_bytes) as contents:
         return await hub.asks.answer(
-            AnswerAsk(
+            copy_fields(
+                given,
+                AnswerAsk,
                 by=by,
                 key=key,
                 ask_id=ask_id,
                 verdict=given.verdict,
-                text=given.text,
-                options=given.options,
-                arguments=given.arguments,
-                contents=contents,
-                form=given.form,
                 scope=given.scope,
-                remember=given.remember,
-                digest=given.digest,
+                contents=contents,
                 way=way,
-                name=given.name,
             )
         )
 

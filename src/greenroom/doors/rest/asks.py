@@ -24,6 +24,7 @@ from greenroom.errors import Refused
 from greenroom.ids import new_id
 from greenroom.link.ask_kinds import AskKind, AskState
 from greenroom.link.policy_facts.call_request import Risk
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Rows
 from greenroom.log.store import Snapshot
 from greenroom.rules.access.model import Principal
@@ -125,23 +126,15 @@ async def create_ask(hub: Hub, by: Principal, request: Request) -> Response:
         need_thread(hub.rows, by, body.thread_id)
     async with keep_contents(hub.blobs, body.contents, hub.settings.max_upload_bytes) as contents:
         raised = await hub.asks.ask(
-            RaiseAsk(
+            copy_fields(
+                body,
+                RaiseAsk,
                 by=by,
                 ask_id=new_id("ask"),
                 wish=get_idempotency_key(request),
                 kind=body.kind,
-                title=body.title,
-                text=body.text,
-                questions=body.questions,
-                form=body.form,
-                contents=contents,
-                labels=body.labels,
-                thread_id=body.thread_id,
-                room=body.room,
                 risk=body.risk,
-                asked_of=body.asked_of,
-                approvers=body.approvers,
-                timeout_s=body.timeout_s,
+                contents=contents,
             )
         )
     return build_json_response(raised, 201)

@@ -21,6 +21,7 @@ from greenroom.doors.rest.wire import (
 )
 from greenroom.ids import new_id
 from greenroom.link.tokens import new_token
+from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.access import model as access
 from greenroom.rules.access.model import CreateCredential, CredentialCreated, Principal, RevokeCredential
 from greenroom.rules.access.queries import find_credentials
@@ -76,22 +77,12 @@ async def list_credentials(hub: Hub, by: Principal, request: Request) -> Respons
 
 
 def _build_credential(row: access.Credential) -> RestCredential:
-    return RestCredential(
-        id=row.id,
-        kind=row.kind,
-        name=row.name,
-        rights=row.rights,
-        agent_id=row.agent_id,
-        threads=row.threads,
-        room=row.room,
+    return copy_fields(
+        row,
+        RestCredential,
         created_at=format_iso(row.created_at),
-        created_by=row.created_by,
         expires_at=None if row.expires_at is None else format_iso(row.expires_at),
         revoked_at=None if row.revoked_at is None else format_iso(row.revoked_at),
-        browser=row.browser,
-        person=row.person,
-        device=row.device,
-        address=row.address,
         last_used_at=None if row.last_used_at is None else format_iso(row.last_used_at),
     )
 
@@ -108,17 +99,14 @@ async def create_credential(hub: Hub, by: Principal, request: Request) -> Respon
     token = new_token(body.kind if body.kind in access.RIGHTS else "none")
     expires_at = None if body.expires_in_s is None else hub.log.clock.now() + body.expires_in_s * 1000
     done = await hub.log.do(
-        CreateCredential(
+        copy_fields(
+            body,
+            CreateCredential,
             by=by,
             key=get_idempotency_key(request),
             credential_id=token.credential_id,
-            kind=body.kind,
-            name=body.name,
             digest=token.digest,
-            rights=body.rights,
             agent_id=agent_id,
-            threads=body.threads,
-            room=body.room,
             expires_at=expires_at,
         )
     )

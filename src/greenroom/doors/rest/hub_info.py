@@ -13,6 +13,7 @@ from greenroom.doors.http.server import is_exposed
 from greenroom.doors.login import enter_room
 from greenroom.doors.page import show_front_page
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, read_body
+from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.access.model import OWNER, Principal
 from greenroom.rules.access.queries import get_person_name
 from greenroom.rules.agents.person_names import NamePerson
@@ -70,17 +71,13 @@ async def show_me(hub: Hub, by: Principal, request: Request) -> Response:
 
 
 def _build_me(hub: Hub, by: Principal) -> Me:
-    return Me(
-        id=by.id,
-        kind=by.kind,
-        name=by.name,
+    return copy_fields(
+        by,
+        Me,
         rights=sorted(by.rights),
         version=__version__,
         now=hub.log.clock.now(),
-        room=by.room,
         insecure=is_exposed(hub.settings),
-        person=by.person,
-        handle=by.handle,
         owner=get_person_name(hub.rows, OWNER),
         suggested_name=_read_system_user_name() if by.person_id == OWNER and not by.person else "",
     )

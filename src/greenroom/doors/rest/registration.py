@@ -11,6 +11,7 @@ from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, 
 from greenroom.errors import Refused
 from greenroom.ids import new_id
 from greenroom.link.tokens import new_token
+from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.access.model import Principal
 from greenroom.rules.access.queries import get_principal
 from greenroom.rules.agents.model import (
@@ -99,19 +100,17 @@ async def register_agent(hub: Hub, by: Principal, request: Request) -> Response:
     body = await read_body(request, NewAgent)
     token = new_token("agent")
     done = await hub.log.do(
-        RegisterAgent(
+        copy_fields(
+            body,
+            RegisterAgent,
             by=by,
             key=get_idempotency_key(request),
             agent_id=by.agent_id or new_id("agt"),
             credential_id=token.credential_id,
             digest=token.digest,
-            ide=body.ide,
-            model=body.model,
             description=body.description or "",
             capabilities=body.capabilities or [],
             skills=body.skills or [],
-            display_name=body.display_name,
-            emoji=body.emoji,
         )
     )
     event = next(r.event for r in done.records if isinstance(r.event, (AgentRegistered, AgentUpdated)))
@@ -120,15 +119,14 @@ async def register_agent(hub: Hub, by: Principal, request: Request) -> Response:
     hub.presence.note_activity(agent.id, "registered")
     shown = request.scope[TOKEN] if by.agent_id is not None else token.text
     return build_json_response(
-        RegisteredAgent(
+        copy_fields(
+            agent,
+            RegisteredAgent,
             agent_id=agent.id,
-            name=agent.name,
             display_name=agent.display_name or agent.name,
             alias_source=shapes.choose_alias_source(agent),
             emoji=agent.emoji or shapes.ROBOT,
             token=None if done.repeated and by.agent_id is None else shown,
-            capabilities=agent.capabilities,
-            skills=agent.skills,
         )
     )
 
@@ -168,17 +166,7 @@ async def resume_agent(hub: Hub, by: Principal, request: Request) -> Response:
     await hub.log.do(ResumeAgent(by=by, agent_id=agent.id))
     hub.presence.note_activity(agent.id, "resume")
     shown = shapes.build_agent(hub, need_agent(hub.rows, by, agent.id))
-    return build_json_response(
-        ResumedAgent(
-            agent_id=shown.id,
-            name=shown.name,
-            display_name=shown.display_name,
-            alias_source=shown.alias_source,
-            emoji=shown.emoji,
-            is_online=shown.is_online,
-            last_heartbeat=shown.last_heartbeat,
-        )
-    )
+    return build_json_response(copy_fields(shown, ResumedAgent, agent_id=shown.id))
 
 
 async def unregister_agent(hub: Hub, by: Principal, request: Request) -> Response:
@@ -194,29 +182,17 @@ async def change_agent(hub: Hub, by: Principal, request: Request) -> Response:
     body = await read_body(request, AgentChange)
     by = resolve_principal(hub, by, body.token)
     agent_id = request.path_params["agent_id"]
-    await hub.log.do(
-        UpdateAgent(
-            by=by,
-            agent_id=agent_id,
-            description=body.description,
-            capabilities=body.capabilities,
-            skills=body.skills,
-            display_name=body.display_name,
-            emoji=body.emoji,
-        )
-    )
+    await hub.log.do(copy_fields(body, UpdateAgent, by=by, agent_id=agent_id))
     if by.agent_id == agent_id:
         hub.presence.note_activity(agent_id, "update")
     agent = need_agent(hub.rows, by, agent_id)
     return build_json_response(
-        ChangedAgent(
+        copy_fields(
+            agent,
+            ChangedAgent,
             agent_id=agent.id,
-            name=agent.name,
             display_name=agent.display_name or agent.name,
             emoji=agent.emoji or shapes.ROBOT,
-            description=agent.description,
-            capabilities=agent.capabilities,
-            skills=agent.skills,
         )
     )
 

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from greenroom.clock import format_iso
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Commit, Rows
 from greenroom.rules.agents import model as agents
 from greenroom.rules.agents.queries import get_agent
@@ -213,17 +214,12 @@ def build_sync(context: SyncContext) -> Sync:
 def build_agent(hub: Hub, row: agents.Agent) -> RestAgent:
     heard = hub.presence.get_last_activity(row.id)
     heard_at = format_iso(heard.at if heard else row.registered_at)
-    return RestAgent(
-        id=row.id,
-        name=row.name,
+    return copy_fields(
+        row,
+        RestAgent,
         display_name=row.display_name or row.name,
         alias_source=choose_alias_source(row),
-        description=row.description,
-        ide=row.ide,
-        model=row.model,
         emoji=row.emoji or ROBOT,
-        capabilities=row.capabilities,
-        skills=row.skills,
         is_online=row.state == "registered" and hub.presence.is_online(row.id),
         registered_at=format_iso(row.registered_at),
         last_heartbeat=heard_at,
@@ -239,19 +235,13 @@ def choose_alias_source(row: agents.Agent) -> str:
 
 def build_thread(hub: Hub, faces: AgentNameCache, row: threads.Thread) -> RestThread:
     waiting = dict.fromkeys(w.agent_id for w in hub.bus.waiters.find_waiters(row.id) if w.agent_id is not None)
-    return RestThread(
-        id=row.id,
-        topic=row.topic,
-        status=row.status,
+    return copy_fields(
+        row,
+        RestThread,
         system_prompt=get_brief(hub.rows, row.id).system_prompt,
         created_at=format_iso(row.created_at),
         updated_at=format_iso(row.last_at),
         waiting_agents=[RestWaiter(a, faces.get_name(a), faces.get_emoji(a)) for a in waiting],
-        template_id=row.template_id,
-        current_seq=row.current_seq,
         message_count=row.messages,
         closed_at=None if row.closed_at is None else format_iso(row.closed_at),
-        summary=row.summary,
-        admin_id=row.admin_id,
-        pinned=row.pinned,
     )

@@ -10,6 +10,7 @@ from greenroom.clock import format_iso
 from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.verbs import build_verb_endpoints
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, need_same_request, read_body
+from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.access.model import Principal
 from greenroom.rules.threads import model as threads
 from greenroom.rules.threads.commands import CreateTemplate
@@ -63,14 +64,13 @@ def _pick_fields(template: threads.ThreadTemplate) -> tuple[str, str, str, bool,
 async def create_template(hub: Hub, by: Principal, request: Request) -> Response:
     body = await read_body(request, NewTemplate)
     done = await hub.log.do(
-        CreateTemplate(
+        copy_fields(
+            body,
+            CreateTemplate,
             by=by,
             key=get_idempotency_key(request),
             template_id=body.id,
-            name=body.name,
-            system_prompt=body.system_prompt,
             description=body.description or "",
-            default_metadata=body.default_metadata,
         )
     )
     made: TemplateCreated = done.first(TemplateCreated)

@@ -25,6 +25,7 @@ from greenroom.doors.rest.wire import (
 )
 from greenroom.errors import Refused
 from greenroom.ids import new_id, new_secret
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.queries import get_agent
@@ -138,16 +139,14 @@ async def open_thread(hub: Hub, by: Principal, request: Request) -> Response:
     creator = body.creator_agent_id or None
     if creator is not None and get_agent(hub.rows, creator) is None:
         raise _build_no_creator()
-    command = CreateThread(
+    command = copy_fields(
+        body,
+        CreateThread,
         by=by,
         key=get_idempotency_key(request),
         thread_id=new_id("thr"),
-        topic=body.topic,
         creator_id=creator,
         nonce=new_secret(12),
-        metadata=body.metadata,
-        system_prompt=body.system_prompt,
-        template=body.template,
     )
     try:
         with BusErrorTranslator(hub):
@@ -160,14 +159,11 @@ async def open_thread(hub: Hub, by: Principal, request: Request) -> Response:
     thread = need_thread(hub.rows, by, issued.thread_id)
     need_same_request(done, thread.topic == body.topic.strip())
     return build_json_response(
-        OpenedThread(
-            id=thread.id,
-            topic=thread.topic,
-            status=thread.status,
+        copy_fields(
+            thread,
+            OpenedThread,
             system_prompt=get_brief(hub.rows, thread.id).system_prompt,
-            template_id=thread.template_id,
             created_at=format_iso(thread.created_at),
-            current_seq=thread.current_seq,
             reply_token=issued.token,
         ),
         201,

@@ -14,6 +14,7 @@ from greenroom.doors.rest.wire import (
     read_json_response,
     read_query,
 )
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.queries import get_known_name
@@ -70,17 +71,13 @@ async def list_versions(hub: Hub, by: Principal, request: Request) -> Response:
 
 
 def _build_version(rows: Rows, saved: SavedVersion) -> VersionShown:
-    return VersionShown(
-        name=saved.name,
-        version=saved.version,
-        digest=saved.digest,
+    return copy_fields(
+        saved,
+        VersionShown,
         definition=need_version(rows, saved.digest).definition,
         made_at=saved.saved_at,
         made_by=saved.saved_by,
         made_by_name=get_known_name(rows, saved.saved_by),
-        source=saved.source,
-        text=saved.text,
-        restored_from=saved.restored_from,
     )
 
 

@@ -1,6 +1,7 @@
 """The rules for credentials: nobody can give away more rights than they have."""
 
 from greenroom.errors import Refused
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.model import (
     CREDENTIALS,
@@ -34,19 +35,11 @@ def create_credential(rows: Rows, command: CreateCredential, context: Context) -
         raise Refused("bad_room")
     person_id, person = _resolve_person(rows, command)
     return [
-        CredentialCreated(
-            credential_id=command.credential_id,
-            kind=command.kind,
+        copy_fields(
+            command,
+            CredentialCreated,
             name=command.name.strip(),
-            digest=command.digest,
             rights=sorted(rights),
-            agent_id=command.agent_id,
-            threads=command.threads,
-            room=command.room,
-            expires_at=command.expires_at,
-            browser=command.browser,
-            key_digest=command.key_digest,
-            login_of=command.login_of,
             person_id=person_id,
             person=person,
             device=command.device[:100],

@@ -3,6 +3,7 @@
 from collections.abc import Sized
 
 from greenroom.errors import Refused
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.model import RIGHTS, CredentialCreated, CredentialRevoked
@@ -40,17 +41,14 @@ def register_agent(rows: Rows, command: RegisterAgent, context: Context) -> list
         return _register_again(rows, by.agent_id, command, ide, model, display_name)
     need_right(by, "register")
     return [
-        AgentRegistered(
-            agent_id=command.agent_id,
+        copy_fields(
+            command,
+            AgentRegistered,
             name=find_free_name(rows, f"{ide} ({model})"),
             ide=ide,
             model=model,
             enrolled_by=by.credential or by.id,
-            description=command.description,
-            capabilities=command.capabilities,
-            skills=command.skills,
             display_name=display_name,
-            emoji=command.emoji,
         ),
         CredentialCreated(
             credential_id=command.credential_id,
@@ -71,33 +69,23 @@ def _register_again(
     found = rows.get(AGENTS, agent_id)
     if found is None:  # a credential made for an agent that has not shown itself yet
         return [
-            AgentRegistered(
+            copy_fields(
+                command,
+                AgentRegistered,
                 agent_id=agent_id,
                 name=find_free_name(rows, f"{ide} ({model})"),
                 ide=ide,
                 model=model,
                 enrolled_by=agent_id,
-                description=command.description,
-                capabilities=command.capabilities,
-                skills=command.skills,
                 display_name=display_name,
-                emoji=command.emoji,
             )
         ]
     if found.state == "kicked":
         raise agent_not_found(agent_id)
     stays = (found.ide, found.model) == (ide, model)
     name = find_free_name(rows, found.name if stays else f"{ide} ({model})", agent_id)
-    updated = AgentUpdated(
-        agent_id=agent_id,
-        ide=ide,
-        model=model,
-        name=name,
-        description=command.description,
-        capabilities=command.capabilities,
-        skills=command.skills,
-        display_name=display_name,
-        emoji=command.emoji,
+    updated = copy_fields(
+        command, AgentUpdated, agent_id=agent_id, ide=ide, model=model, name=name, display_name=display_name
     )
     return [AgentResumed(agent_id=agent_id), updated] if found.state == "unregistered" else [updated]
 
@@ -106,13 +94,11 @@ def update_agent(rows: Rows, command: UpdateAgent, context: Context) -> list[Eve
     agent = _need_own_or_operated(rows, command, command.agent_id)
     _need_short_description(command.description or "", command.capabilities or [], command.skills or [], command.emoji)
     return [
-        AgentUpdated(
+        copy_fields(
+            command,
+            AgentUpdated,
             agent_id=agent.id,
-            description=command.description,
-            capabilities=command.capabilities,
-            skills=command.skills,
             display_name=_need_display_name(rows, command.display_name, agent.id),
-            emoji=command.emoji,
         )
     ]
 

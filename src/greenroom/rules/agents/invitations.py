@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Rows, Tx
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.queries import need_right
@@ -49,27 +50,12 @@ class InvitationEnded(Event, frozen=True, kw_only=True):
 
 def note_invitation(rows: Rows, command: NoteInvitation, context: Context) -> list[Event]:
     need_right(need_principal(command), "operate")
-    return [
-        AgentInvited(
-            agent_name=command.agent_name,
-            thread_id=command.thread_id,
-            run_id=command.run_id,
-            command=command.command,
-        )
-    ]
+    return [copy_fields(command, AgentInvited)]
 
 
 def note_outcome(rows: Rows, command: NoteOutcome, context: Context) -> list[Event]:
     need_right(need_principal(command), "operate")
-    return [
-        InvitationEnded(
-            agent_name=command.agent_name,
-            thread_id=command.thread_id,
-            run_id=command.run_id,
-            status=command.status,
-            reason=command.reason,
-        )
-    ]
+    return [copy_fields(command, InvitationEnded)]
 
 
 def project_nothing(tx: Tx, event: AgentInvited | InvitationEnded, record: Recorded) -> None:

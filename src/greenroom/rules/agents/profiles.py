@@ -10,6 +10,7 @@ from msgspec import Meta
 from greenroom import validation
 from greenroom.errors import Refused
 from greenroom.link.profile_definition import PLACEHOLDERS, ProfileDefinition
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Row, Rows, Table, Tx
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.queries import need_right
@@ -143,7 +144,7 @@ def put_profile(rows: Rows, command: PutProfile, context: Context) -> list[Event
     found = rows.get(PROFILES, command.name)
     if found is not None and found.definition == command.definition and found.source == command.source:
         return []
-    return [ProfilePut(name=command.name, definition=command.definition, source=command.source)]
+    return [copy_fields(command, ProfilePut)]
 
 
 def delete_profile(rows: Rows, command: DeleteProfile, context: Context) -> list[Event]:
@@ -175,9 +176,7 @@ def find_profiles(rows: Rows) -> list[Profile]:
 
 
 def profile_put(tx: Tx, event: ProfilePut, record: Recorded) -> None:
-    profile = Profile(
-        name=event.name, definition=event.definition, source=event.source, changed_at=record.at, seq=record.seq
-    )
+    profile = copy_fields(event, Profile, changed_at=record.at, seq=record.seq)
     tx.put(PROFILES, profile)
 
 

@@ -3,6 +3,7 @@
 from greenroom.errors import Refused
 from greenroom.link.ask_kinds import ASK_KINDS, SCOPES
 from greenroom.link.call_digest import hash_call
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Context, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.asks import events as e
@@ -33,19 +34,14 @@ def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
         return votes
     changed = command.arguments is not None and ask.subject is not None and command.arguments != ask.subject.arguments
     arguments = command.arguments if changed else None
-    answered = e.AskAnswered(
+    answered = copy_fields(
+        command,
+        e.AskAnswered,
         ask_id=ask.id,
-        verdict=command.verdict,
         name=name,
-        text=command.text,
-        options=command.options,
         arguments=arguments,
         digest=ask.digest if arguments is None or ask.subject is None else hash_call(ask.subject, arguments),
-        contents=command.contents,
-        form=command.form,
-        scope=command.scope,
         seat=seat,
-        device=command.device,
         lapses_at=_compute_lapse_time(ask, command, context),
     )
     scope = command.scope if arguments is None else "changed"

@@ -4,6 +4,7 @@ import re
 
 from greenroom.errors import Refused
 from greenroom.link.ask_kinds import ASK_KINDS, RISKS
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.model import Principal
@@ -40,17 +41,7 @@ def add_channel(rows: Rows, command: AddChannel, context: Context) -> list[Event
     owner = by.credential or by.id
     if rows.count(CHANNELS, {"owner": owner}) >= _MOST:
         raise Refused("too_many_channels", "limited", limit=_MOST)
-    return [
-        ChannelAdded(
-            channel_id=command.channel_id,
-            kind=command.kind,
-            name=command.name.strip(),
-            host=command.host,
-            owner=owner,
-            room=by.room,
-            rules=command.rules,
-        )
-    ]
+    return [copy_fields(command, ChannelAdded, name=command.name.strip(), owner=owner, room=by.room)]
 
 
 def need_rules(rules: Rules) -> None:

@@ -1,6 +1,7 @@
 """The rules for nodes."""
 
 from greenroom.errors import Refused
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.model import RIGHTS, CredentialCreated, Principal
@@ -52,19 +53,7 @@ def connect_node(rows: Rows, command: ConnectNode, context: Context) -> list[Eve
         raise Refused("bad_hello", limit=_LABELS)
     if node.state == "connected" and node.boot != command.boot:
         raise Refused("node_connected", "conflict", name=node.name)
-    return [
-        NodeConnected(
-            node_id=node.id,
-            epoch=node.epoch + 1,
-            boot=command.boot,
-            labels=command.labels,
-            capacity=command.capacity,
-            drivers=command.drivers,
-            hub=command.hub,
-            insecure=command.insecure,
-            acked=command.acked,
-        )
-    ]
+    return [copy_fields(command, NodeConnected, node_id=node.id, epoch=node.epoch + 1)]
 
 
 def lose_node(rows: Rows, command: LoseNode, context: Context) -> list[Event]:

@@ -6,6 +6,7 @@ import zoneinfo
 import msgspec
 
 from greenroom.errors import Refused
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.queries import need_right
@@ -67,7 +68,7 @@ def put_rule(rows: Rows, command: PutRule, context: Context) -> list[Event]:
 
 def _place_rule(rows: Rows, command: PutRule) -> list[Event]:
     """The rule in a place of its own; where there is none left, the rules are renumbered."""
-    put = RulePut(name=command.name, place=compute_last_place(rows), rule=command.rule, source=command.source)
+    put = copy_fields(command, RulePut, place=compute_last_place(rows))
     if not command.before:
         return [put]
     if _need_rule(rows, command.before).source == "file":

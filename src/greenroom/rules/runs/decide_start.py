@@ -6,6 +6,7 @@ import re
 import msgspec
 
 from greenroom.errors import Refused
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.model import Principal
@@ -189,29 +190,25 @@ def _build_run_created(
         cost_usd = _least(cost_usd, command.max_cost_usd)
         limits = TreeLimits(max_depth=definition.max_depth, max_tokens=_whole(tokens), max_cost_usd=cost_usd)
         tokens, cost_usd = command.max_tokens, None
-    return RunCreated(
-        run_id=command.run_id,
+    return copy_fields(
+        command,
+        RunCreated,
         profile=profile.name,
         agent_id=agent.id if agent else command.agent_id,
         root_id=parent.root_id if parent else command.run_id,
         depth=parent.depth + 1 if parent else 0,
         path=[*(parent.path if parent else []), profile.name],
-        prompt=command.prompt,
         parent_id=parent.id if parent else None,
         thread_id=command.thread_id or (parent.thread_id if parent else None),
         node_id=node_id,
         pinned=command.node,
         keep=command.keep or command.keep_as is not None or (agent is not None and agent.kept_as is not None),
-        context=command.context,
         timeout_s=int(_least(definition.timeout_s, command.timeout_s, seconds, left_s) or definition.timeout_s),
         max_tokens=_whole(_least(tokens, constraints.max_tokens)),
         max_cost_usd=_least(cost_usd, command.max_cost_usd if parent else None),
         isolation=definition.sandbox,
         overrides=overrides,
         taint=(parent.taint if parent else "") or command.taint[:TAINT_CHARS],
-        is_step=command.is_step,
-        continues=command.continues,
-        session=command.session,
         limits=limits,
     )
 

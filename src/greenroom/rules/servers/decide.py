@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from greenroom.errors import Refused
 from greenroom.link.hub_tools import BETWEEN
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.queries import need_right
@@ -68,7 +69,7 @@ def put_server(rows: Rows, command: PutServer, context: Context) -> list[Event]:
     found = rows.get(SERVERS, command.name)
     if found is not None and (found.definition, found.source) == (command.definition, command.source):
         return []
-    events: list[Event] = [ServerPut(name=command.name, definition=command.definition, source=command.source)]
+    events: list[Event] = [copy_fields(command, ServerPut)]
     if found is not None and _runs_other(found.definition, command.definition):
         # another program under the same name: earlier acceptance does not apply to it
         events += [

@@ -1,6 +1,7 @@
 """The rules for threads. Those for posting are in decide_post."""
 
 from greenroom.errors import Refused
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.model import Principal
@@ -186,16 +187,7 @@ def unarchive_thread(rows: Rows, command: UnarchiveThread, context: Context) -> 
 def delete_thread(rows: Rows, command: DeleteThread, context: Context) -> list[Event]:
     thread = _need_administered_thread(rows, command, command.thread_id)
     blobs = {payload.blob for payload in rows.find(PAYLOADS, {"thread_id": thread.id})}
-    return [
-        ThreadDeleted(
-            thread_id=thread.id,
-            topic=thread.topic,
-            owner=thread.owner,
-            mailbox_of=thread.mailbox_of,
-            messages=thread.messages,
-            files=sorted(blobs),
-        )
-    ]
+    return [copy_fields(thread, ThreadDeleted, thread_id=thread.id, files=sorted(blobs))]
 
 
 def update_thread_settings(rows: Rows, command: UpdateThreadSettings, context: Context) -> list[Event]:
@@ -253,15 +245,7 @@ def create_template(rows: Rows, command: CreateTemplate, context: Context) -> li
     if len(command.system_prompt) > _PROMPT:
         raise Refused("bad_template.prompt", limit=_PROMPT)
     decide_post.need_shallow(command.default_metadata or {})
-    return [
-        TemplateCreated(
-            template_id=template_id,
-            name=command.name.strip(),
-            system_prompt=command.system_prompt,
-            description=command.description,
-            default_metadata=command.default_metadata,
-        )
-    ]
+    return [copy_fields(command, TemplateCreated, template_id=template_id, name=command.name.strip())]
 
 
 _ID_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
@@ -283,15 +267,7 @@ def keep_upload(rows: Rows, command: KeepUpload, context: Context) -> list[Event
     kept = rows.get(UPLOAD_TOTALS, by.id)
     if most and (kept.size if kept else 0) + command.size > most:
         raise Refused("too_many_uploads", "limited", most=most)
-    return [
-        UploadKept(
-            upload_id=command.upload_id,
-            blob=command.blob,
-            name=command.name,
-            mime=command.mime,
-            size=command.size,
-        )
-    ]
+    return [copy_fields(command, UploadKept)]
 
 
 def advance_cursors(rows: Rows, command: AdvanceCursors, context: Context) -> list[Event]:

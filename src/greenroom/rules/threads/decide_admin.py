@@ -3,6 +3,7 @@
 from typing import Any
 
 from greenroom.errors import Refused
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.queries import need_right
@@ -26,13 +27,7 @@ def raise_decision(rows: Rows, command: RaiseDecision, context: Context) -> list
     waiting = rows.find(DECISIONS, {"thread_id": thread.id}, order="about_seq", desc=True, limit=1)
     if waiting and waiting[0].action is None:
         return []  # one question at a time
-    raised = AdminDecisionRaised(
-        thread_id=thread.id,
-        message_id=command.message_id,
-        kind=command.kind,
-        candidate_id=command.candidate_id,
-        about_seq=command.about_seq,
-    )
+    raised = copy_fields(command, AdminDecisionRaised, thread_id=thread.id)
     events: list[Event] = [raised, _build_question(rows, thread, command)]
     if command.kind == "switch" and thread.admin_id:
         events.append(_build_instruction(rows, thread, command))

@@ -4,6 +4,7 @@ from typing import Any
 
 from greenroom.errors import Refused
 from greenroom.expressions import BadExpression, ExpressionFailed, compile_template
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.queries import need_right
@@ -40,8 +41,9 @@ def start_workflow(rows: Rows, command: StartWorkflow, context: Context) -> list
     inputs = read_inputs(definition, command.inputs)
     seconds = definition.limits.timeout_s
     plan = PLANS.get(version.digest, definition)
-    began = WorkflowBegan(
-        run_id=command.run_id,
+    began = copy_fields(
+        command,
+        WorkflowBegan,
         workflow=version.name,
         digest=version.digest,
         steps=plan.steps,
@@ -50,9 +52,6 @@ def start_workflow(rows: Rows, command: StartWorkflow, context: Context) -> list
         variables=build_first_values(definition, inputs),
         pinned=_pin_definitions(rows, definition, pinned),
         depth=parent.depth + 1 if parent else 0,
-        parent_id=command.parent_id,
-        parent_step=command.parent_step,
-        parent_attempt=command.parent_attempt,
         thread_id=command.thread_id or (parent.thread_id if parent else None),
         trigger=command.trigger[:200],
         taint=(command.taint or get_caller_taint(rows, by))[:TAINT_CHARS],

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Rows
 from greenroom.rules.agents.model import AGENTS
 from greenroom.rules.runs.model import RUNS, Run
@@ -114,55 +115,28 @@ def _build_step_report(
     at_work = rows.get(RUNS, step.agent_run) if step.status == "running" and step.agent_run else None
     agent_id = at_work.agent_id if at_work is not None else step.agent_id
     agent = rows.get(AGENTS, agent_id) if agent_id else None
-    attempts = [
-        AttemptReport(
-            number=one.number,
-            status=one.status,
-            began_at=one.began_at,
-            ended_at=one.ended_at,
-            agent_id=one.agent_id,
-            agent_run=one.agent_run,
-            error=one.error,
-            spent=one.spent,
-        )
-        for one in earlier
-    ]
+    attempts = [copy_fields(one, AttemptReport) for one in earlier]
     if step.attempt > (earlier[-1].number if earlier else 0):
         attempts.append(
-            AttemptReport(
-                number=step.attempt,
-                status=step.status,
-                began_at=step.began_at,
-                ended_at=step.ended_at,
-                agent_id=agent_id,
-                agent_run=step.agent_run,
-                error=step.error,
-                spent=step.spent - step.spent_before,
+            copy_fields(
+                step, AttemptReport, number=step.attempt, agent_id=agent_id, spent=step.spent - step.spent_before
             )
         )
     began = attempts[0].began_at if attempts else step.began_at
     spans = [(one.began_at, one.ended_at) for one in attempts] or [(step.began_at, step.ended_at)]
     took = sum(end - start for start, end in spans if start is not None and end is not None)
-    return StepReport(
-        id=step.id,
+    return copy_fields(
+        step,
+        StepReport,
         name=node.step.name,
         kind=node.kind,
-        status=step.status,
         profile=node.step.profile or node.step.agent_runtime,
         agent=agent.name if agent else None,
         attempts=attempts,
         began_at=began,
-        ended_at=step.ended_at,
         duration_ms=took if step.ended_at is not None and began is not None else None,
-        spent=step.spent,
         waits_for=None if step.waits_for is None else str(step.waits_for),
-        waits_kind=step.waits_kind,
-        waits_key=step.waits_key,
         reason=_describe_obstacle(rows, step, at_work, now) or step.reason,
-        error=step.error,
-        output=step.output,
-        total=step.total,
-        done=step.done,
     )
 
 

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.workflows.events import WorkflowBegan
 from greenroom.rules.workflows.model import (
     WorkflowAttempt,
@@ -53,29 +54,8 @@ class MemoryBoard:
 
 
 def build_run(event: WorkflowBegan, at: int, by: str, seq: int = 0) -> WorkflowRun:
-    return WorkflowRun(
-        id=event.run_id,
-        workflow=event.workflow,
-        digest=event.digest,
-        status="running",
-        created_at=at,
-        seq=seq,
-        by=by,
-        root_id=event.root_id,
-        steps=event.steps,
-        depth=event.depth,
-        parent_id=event.parent_id,
-        parent_step=event.parent_step,
-        parent_attempt=event.parent_attempt,
-        thread_id=event.thread_id,
-        trigger=event.trigger,
-        taint=event.taint,
-        due=event.due,
-        directory=event.directory,
-    )
+    return copy_fields(event, WorkflowRun, id=event.run_id, status="running", created_at=at, seq=seq, by=by)
 
 
 def build_facts(event: WorkflowBegan) -> WorkflowFacts:
-    return WorkflowFacts(
-        run_id=event.run_id, inputs=event.inputs, variables=event.variables, pinned=event.pinned, agents={}
-    )
+    return copy_fields(event, WorkflowFacts, agents={})
