@@ -21,7 +21,7 @@ from greenroom.cli.terminal import escape_line, escape_lines, say, show_json
 from greenroom.cli.thread import need_thread_id
 from greenroom.cli.verbs import add_verbs
 from greenroom.errors import Refused
-from greenroom.rules.workflows.verbs import WORKFLOW_VERBS
+from greenroom.rules.workflows.verbs import WORKFLOW_RUN_VERBS
 
 _POLL_S = 5
 ENDED = ("completed", "failed", "cancelled")
@@ -56,7 +56,7 @@ def add_to(verbs: Any) -> None:
     watch = add("follow", run_follow, "show the steps of a run live", "follow wfr_01m7...")
     watch.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
     add_run_verbs(add)
-    add_verbs(inner, WORKFLOW_VERBS, summarize_run)
+    add_verbs(inner, WORKFLOW_RUN_VERBS, summarize_run)
     add_trigger_verbs(add)
     add_version_verbs(add)
 

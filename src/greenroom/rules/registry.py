@@ -22,7 +22,7 @@ from greenroom.rules.threads.project import THREADS_NOUN
 from greenroom.rules.threads.verbs import TEMPLATE_VERBS, THREAD_VERBS
 from greenroom.rules.verb import Verb
 from greenroom.rules.workflows.project import WORKFLOWS_NOUN
-from greenroom.rules.workflows.verbs import TRIGGER_VERBS, WORKFLOW_VERBS
+from greenroom.rules.workflows.verbs import TRIGGER_VERBS, WORKFLOW_RUN_VERBS, WORKFLOW_VERBS
 
 NOUNS: tuple[Noun, ...] = (
     ACCESS,
@@ -53,5 +53,6 @@ VERBS: tuple[Verb, ...] = (
     *ASK_VERBS,
     *RUN_VERBS,
     *WORKFLOW_VERBS,
+    *WORKFLOW_RUN_VERBS,
     *TRIGGER_VERBS,
 )

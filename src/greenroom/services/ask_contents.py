@@ -11,6 +11,7 @@ import msgspec
 
 from greenroom.errors import Refused
 from greenroom.log.blobs import Blobs
+from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.asks.model import Content, ContentType
 from greenroom.validation import Sent
 
@@ -42,10 +43,10 @@ async def keep_contents(blobs: Blobs, given: Iterable[ContentInput], most_bytes:
                 file = await asyncio.to_thread(blobs.keep, data)
                 held.append(file)
             contents.append(
-                Content(
+                copy_fields(
+                    one,
+                    Content,
                     type=one.type,
-                    text=one.text,
-                    mime=one.mime,
                     uri=one.uri[:_WORDS],
                     name=one.name[:_WORDS],
                     file=file,

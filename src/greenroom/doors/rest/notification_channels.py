@@ -18,6 +18,7 @@ from greenroom.doors.rest.wire import build_bad_request, build_json_response, ge
 from greenroom.errors import Refused
 from greenroom.ids import new_id
 from greenroom.link.ask_kinds import AnswerVerdict
+from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.access.epochs import get_epoch
 from greenroom.rules.access.model import CREDENTIALS, Principal
 from greenroom.rules.access.queries import build_principal, is_live, need_right
@@ -105,7 +106,7 @@ class ChannelEndpoints:
         channel_id = new_id("chn")
         self._notifier.keys.keep_secret(channel_id, secret)
         host = parse_host(url)
-        command = AddChannel(by=by, channel_id=channel_id, kind=body.kind, name=body.name, host=host, rules=body.rules)
+        command = copy_fields(body, AddChannel, by=by, channel_id=channel_id, host=host)
         try:
             await hub.log.do(command)
         except BaseException:

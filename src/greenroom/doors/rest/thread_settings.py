@@ -11,6 +11,7 @@ from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.wire import build_json_response, read_body
 from greenroom.ids import new_id
+from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.access.model import Principal
 from greenroom.rules.threads.commands import DecideAdmin, UpdateThreadSettings
 from greenroom.rules.threads.events import AdminDecided
@@ -126,12 +127,12 @@ async def change_settings(hub: Hub, by: Principal, request: Request) -> Response
     body = await read_body(request, SettingsChange)
     enabled = body.auto_administrator_enabled
     await hub.log.do(
-        UpdateThreadSettings(
+        copy_fields(
+            body,
+            UpdateThreadSettings,
             by=by,
             thread_id=request.path_params["thread_id"],
             auto_administrator_enabled=body.auto_coordinator_enabled if enabled is None else enabled,
-            timeout_seconds=body.timeout_seconds,
-            switch_timeout_seconds=body.switch_timeout_seconds,
         )
     )
     return await show_settings(hub, by, request)

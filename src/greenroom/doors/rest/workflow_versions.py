@@ -92,7 +92,7 @@ async def restore_version(hub: Hub, by: Principal, request: Request) -> Response
     body = await read_body(request, RestoreBody)
     name = need_saved_name(hub.rows, request.path_params["name"])
     await hub.heavy_work.run_read(lambda: hub.store.read(lambda rows: prepare_saved(rows, name, body.version)))
-    await hub.log.do(RestoreWorkflow(by=by, name=name, version=body.version, replaces=body.replaces))
+    await hub.log.do(copy_fields(body, RestoreWorkflow, by=by, name=name))
     return build_json_response(need_workflow(hub.rows, name))
 
 

@@ -20,6 +20,7 @@ from greenroom.doors.rest.wire import (
     run_while_connected,
 )
 from greenroom.errors import Refused
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.profiles import find_profiles
@@ -38,7 +39,7 @@ from greenroom.rules.workflows.queries import (
     need_workflow_run,
 )
 from greenroom.rules.workflows.report import StepReport, WorkflowReport, build_report
-from greenroom.rules.workflows.verbs import WORKFLOW_VERBS
+from greenroom.rules.workflows.verbs import WORKFLOW_RUN_VERBS, WORKFLOW_VERBS
 from greenroom.services.hub import Hub
 from greenroom.services.workflow_files import embed_skills, find_missing_skills
 from greenroom.services.workflow_service import put_workflow, start_workflow, wait_for_workflow
@@ -103,7 +104,7 @@ async def show_workflow(hub: Hub, by: Principal, request: Request) -> Response:
         workflow = need_workflow(rows, request.path_params["name"], by)
         version = need_version(rows, workflow.digest)
         layers = Graph(version.definition).build_layers()
-        return WorkflowShown(workflow=workflow, definition=version.definition, layers=layers, text=version.text)
+        return copy_fields(version, WorkflowShown, workflow=workflow, layers=layers)
 
     return await read_json_response(hub, read)
 
@@ -259,5 +260,5 @@ ENDPOINTS = [
         query=WorkflowRunWaitQuery,
         answer=WorkflowRun,
     ),
-    *build_verb_endpoints(WORKFLOW_VERBS),
+    *build_verb_endpoints((*WORKFLOW_VERBS, *WORKFLOW_RUN_VERBS)),
 ]

@@ -1,5 +1,6 @@
 """Programs that profiles name and nodes lack, so that nobody invites an agent that cannot start."""
 
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Row, Rows, Table, Tx
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.queries import need_right
@@ -36,7 +37,7 @@ def note_missing_programs(rows: Rows, command: NoteMissingPrograms, context: Con
     known = {row.profile: row.program for row in rows.find(MISSING_PROGRAMS, {"node_id": command.node_id})}
     if known == command.programs:
         return []
-    return [MissingProgramsNoted(node_id=command.node_id, programs=command.programs)]
+    return [copy_fields(command, MissingProgramsNoted)]
 
 
 def lacks_program(rows: Rows, node_id: str, profile: Profile) -> bool:

@@ -6,6 +6,7 @@ It contains no text of an ask.
 import msgspec
 
 from greenroom.link.ask_kinds import ASK_KINDS, AskKind
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Rows
 from greenroom.rules.asks.model import ASKS, Ask
 
@@ -22,7 +23,7 @@ class WaitingAsker(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def build_waiting_asker(ask: Ask) -> WaitingAsker:
-    return WaitingAsker(agent_id=ask.agent_id, name=ask.asker.name, kind=ask.kind, since=ask.asked_at)
+    return copy_fields(ask, WaitingAsker, name=ask.asker.name, since=ask.asked_at)
 
 
 def find_waiting_askers(rows: Rows, thread_id: str) -> list[WaitingAsker]:

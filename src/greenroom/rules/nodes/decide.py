@@ -35,7 +35,7 @@ def join_node(rows: Rows, command: JoinNode, context: Context) -> list[Event]:
     if rows.find(NODES, {"name": name}, limit=1):
         raise Refused("node_exists", "conflict", name=name)
     return [
-        NodeJoined(node_id=command.node_id, name=name, local=command.local),
+        copy_fields(command, NodeJoined, name=name),
         CredentialCreated(
             credential_id=command.credential_id,
             kind="node",

@@ -27,7 +27,7 @@ from greenroom.rules.nodes.model import (
 
 
 def node_joined(tx: Tx, event: NodeJoined, record: Recorded) -> None:
-    node = Node(id=event.node_id, name=event.name, local=event.local, joined_at=record.at, changed_at=record.at)
+    node = copy_fields(event, Node, id=event.node_id, joined_at=record.at, changed_at=record.at)
     tx.put(NODES, node)
 
 

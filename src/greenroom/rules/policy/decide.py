@@ -60,7 +60,7 @@ def put_rule(rows: Rows, command: PutRule, context: Context) -> list[Event]:
     if found is not None and command.before is None:
         if found.rule == command.rule:
             return []
-        return [RulePut(name=found.name, place=found.place, rule=command.rule, source=command.source)]
+        return [copy_fields(command, RulePut, place=found.place)]
     if found is None and rows.count(RULES) >= MAX_RULES:
         raise Refused("too_many_rules", "limited", limit=MAX_RULES)
     return _place_rule(rows, command)
@@ -83,11 +83,7 @@ def _place_rule(rows: Rows, command: PutRule) -> list[Event]:
         if kept.source != "file" and kept.name != command.name:
             order.append(kept)
     apart = [(one, (number + 1) * BETWEEN) for number, one in enumerate(order)]
-    return [
-        RulePut(name=one.name, place=place, rule=one.rule, source=one.source)
-        for one, place in apart
-        if one is put or one.place != place
-    ]
+    return [copy_fields(one, RulePut, place=place) for one, place in apart if one is put or one.place != place]
 
 
 def remove_rule(rows: Rows, command: RemoveRule, context: Context) -> list[Event]:

@@ -261,26 +261,13 @@ def resume_run(rows: Rows, command: ResumeRun, context: Context) -> list[Event]:
     if node.draining:
         raise Refused("node_draining", "conflict", name=node.name)
     profile = need_profile(rows, run.profile)
-    created = RunCreated(
+    created = copy_fields(
+        run,
+        RunCreated,
         run_id=command.new_run_id,
-        profile=run.profile,
-        agent_id=run.agent_id,
-        root_id=run.root_id,
-        depth=run.depth,
-        path=run.path,
         prompt=command.prompt or build_resume_prompt(rows, run, probe=command.probe),
-        parent_id=run.parent_id,
-        thread_id=run.thread_id,
-        node_id=run.node_id,
-        keep=run.keep,
-        context=run.context,
-        timeout_s=run.timeout_s,
-        max_tokens=run.max_tokens,
-        max_cost_usd=run.max_cost_usd,
-        isolation=run.isolation,
-        overrides=run.overrides,
-        taint=run.taint,
-        is_step=run.is_step,
+        pinned=None,
+        session=None,
         task=None if command.prompt else run.task or run.id,
         continues=run.id,
     )

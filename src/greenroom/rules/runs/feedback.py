@@ -1,5 +1,6 @@
 """A person's answer to the report of an agent that does not wait: it becomes the agent's next prompt if possible."""
 
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Context, Event, Rows
 from greenroom.rules.agents.model import AGENTS, Agent
 from greenroom.rules.agents.profiles import PROFILES, Profile
@@ -26,23 +27,18 @@ def handle_report_answer(rows: Rows, event: AskAnswered, context: Context) -> li
     hindrance = _explain_obstacle(rows, run, agent, profile, context)
     if hindrance or agent is None or profile is None:
         return [AnswerMissed(ask_id=ask.id, reason=f"your words reach nobody: {hindrance}. Start a new run with them")]
-    next_run = RunCreated(
+    next_run = copy_fields(
+        run,
+        RunCreated,
         run_id=f"run_{ask.id.removeprefix('ask_')}",
-        profile=run.profile,
-        agent_id=run.agent_id,
-        root_id=run.root_id,
-        depth=run.depth,
-        path=run.path,
         prompt=event.text,
-        parent_id=run.parent_id,
-        thread_id=run.thread_id,
-        keep=run.keep,
-        timeout_s=run.timeout_s,
-        max_tokens=run.max_tokens,
-        max_cost_usd=run.max_cost_usd,
-        isolation=run.isolation,
-        overrides=run.overrides,
-        taint=run.taint,
+        node_id=None,
+        pinned=None,
+        context=None,
+        session=None,
+        is_step=False,
+        task=None,
+        continues=None,
     )
     events: list[Event] = [next_run, AnswerTaken(ask_id=ask.id)]
     if agent.run_id is not None or (node_id := get_placement(rows, profile.definition, None, agent)) is None:

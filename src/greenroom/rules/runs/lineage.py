@@ -1,6 +1,7 @@
 """A run's ancestors up to its root, for the policy, and the taint that they pass down."""
 
 from greenroom.link.policy_facts.call_request import LineageEntry
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Context, Event, Rows
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.model import AGENTS
@@ -17,16 +18,7 @@ def build_lineage(rows: Rows, run: Run) -> list[LineageEntry]:
     above: Run | None = run
     while above is not None and len(line) < _DEEPEST:
         narrowed = above.context.constraints.allowed_tools if above.context is not None else None
-        line.append(
-            LineageEntry(
-                profile=above.profile,
-                depth=above.depth,
-                thread=above.thread_id,
-                run=above.id,
-                allowed_tools=narrowed,
-                taint=above.taint,
-            )
-        )
+        line.append(copy_fields(above, LineageEntry, thread=above.thread_id, run=above.id, allowed_tools=narrowed))
         above = rows.get(RUNS, above.parent_id) if above.parent_id else None
     return line
 

@@ -148,7 +148,7 @@ def note_server(rows: Rows, command: NoteServer, context: Context) -> list[Event
     found = rows.get(SERVERS, command.name)
     if found is None or (found.state, found.error) == (command.state, command.error):
         return []
-    return [ServerStateChanged(name=command.name, state=command.state, error=command.error)]
+    return [copy_fields(command, ServerStateChanged)]
 
 
 def need_server(rows: Rows, name: str) -> McpServer:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 import msgspec
 
 from greenroom.errors import Refused
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.model import Principal
@@ -266,12 +267,11 @@ def edit_message(rows: Rows, command: EditMessage, context: Context) -> list[Eve
     if message.content == command.content and message.body == command.body:
         return []
     return [
-        MessageEdited(
+        copy_fields(
+            command,
+            MessageEdited,
             message_id=message.id,
             thread_id=message.thread_id,
-            content=command.content,
-            body=command.body,
-            body_bytes=command.body_bytes,
             edited_by=editor,
             edit_version=message.edit_version + 1,
         )

@@ -3,6 +3,7 @@
 import msgspec
 
 from greenroom.errors import Refused
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.queries import need_right
@@ -125,13 +126,12 @@ def restore_workflow(rows: Rows, command: RestoreWorkflow, context: Context) -> 
         return []
     _need_sound(rows, definition)
     return [
-        WorkflowPut(
+        copy_fields(
+            saved,
+            WorkflowPut,
             name=name,
-            digest=saved.digest,
             number=_next_version(rows, name),
             definition=definition,
-            source=saved.source,
-            text=saved.text,
             restored_from=saved.version,
         )
     ]

@@ -28,6 +28,8 @@ WORKFLOW_VERBS = (
         "Delete a workflow; its runs continue, and its versions can be restored",
         status=204,
     ),
+)
+WORKFLOW_RUN_VERBS = (
     _build_run_verb(
         c.PauseWorkflow, "pause", "Pause a run: start no new steps", "reason", cli=_build_cli_verb("pause")
     ),

@@ -11,6 +11,7 @@ from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker, 
 from greenroom.errors import Refused
 from greenroom.ids import new_id
 from greenroom.link.tokens import new_token
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Rows
 from greenroom.rules.agents.model import Agent, AgentSkill, RegisterAgent, ResumeAgent, UnregisterAgent, UpdateAgent
 from greenroom.rules.agents.profiles import Profile
@@ -167,17 +168,7 @@ async def agent_update(call: McpCall[UpdateArgs]) -> Any:
         by, agent = need_speaker(call, "update", args.agent_id, args.token)
     except Refused as no:
         return _build_not_ok(no)
-    await hub.log.do(
-        UpdateAgent(
-            by=by,
-            agent_id=agent.id,
-            description=args.description,
-            display_name=args.display_name,
-            capabilities=args.capabilities,
-            skills=convert_skills(args.skills),
-            emoji=args.emoji,
-        )
-    )
+    await hub.log.do(copy_fields(args, UpdateAgent, by=by, agent_id=agent.id, skills=convert_skills(args.skills)))
     changed = need_own_agent(hub.rows, by, agent.id)
     return {"ok": True, **msgspec.structs.asdict(build_agent(hub, changed))}
 

@@ -12,6 +12,7 @@ from greenroom.doors.mcp.tools.speaker import Speaker, get_speaker
 from greenroom.errors import Refused
 from greenroom.ids import new_id
 from greenroom.link.ask_kinds import ASK_KINDS, AskKind
+from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.profiles import PROFILES
 from greenroom.rules.asks.ask_builder import NOT_TAKEN
@@ -69,11 +70,10 @@ class AskArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 async def ask_question(call: McpCall[AskArgs]) -> Any:
     args = call.args
     questions = [
-        AskQuestion(
-            question=one.question,
-            header=one.header,
-            options=[AskOption(label=o.label, description=o.description) for o in one.options],
-            multiple=one.multiple,
+        copy_fields(
+            one,
+            AskQuestion,
+            options=[copy_fields(option, AskOption) for option in one.options],
             custom=one.custom and not args.poll,
         )
         for one in args.questions

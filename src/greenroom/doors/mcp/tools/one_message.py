@@ -11,6 +11,7 @@ from greenroom.doors.mcp.tool import McpCall, Tool
 from greenroom.doors.mcp.tools.snippet import cut_snippet
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_author, get_speaker
 from greenroom.errors import Refused
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Rows
 from greenroom.rules.agents.queries import get_agent
 from greenroom.rules.threads.commands import React, Unreact
@@ -133,7 +134,7 @@ class ReactArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 async def msg_react(call: McpCall[ReactArgs]) -> Any:
     args, hub = call.args, call.hub
     author = get_author(call, args.agent_id)
-    await hub.log.do(React(by=call.by, message_id=args.message_id, agent_id=author, reaction=args.reaction))
+    await hub.log.do(copy_fields(args, React, by=call.by, agent_id=author))
     message = need_message(hub.rows, call.by, args.message_id)
     agent_id = call.by.agent_id or author or call.by.handle
     agent = get_agent(hub.rows, agent_id)
@@ -153,9 +154,7 @@ async def msg_react(call: McpCall[ReactArgs]) -> Any:
 async def msg_unreact(call: McpCall[ReactArgs]) -> Any:
     args = call.args
     author = get_author(call, args.agent_id)
-    done = await call.hub.log.do(
-        Unreact(by=call.by, message_id=args.message_id, agent_id=author, reaction=args.reaction)
-    )
+    done = await call.hub.log.do(copy_fields(args, Unreact, by=call.by, agent_id=author))
     return {"removed": bool(done.records), "message_id": args.message_id, "reaction": args.reaction}
 
 

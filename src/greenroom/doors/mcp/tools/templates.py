@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from greenroom.clock import format_iso
 from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
+from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.threads.commands import CreateTemplate
 from greenroom.rules.threads.model import ThreadTemplate
 from greenroom.rules.threads.queries import find_templates, need_template
@@ -40,13 +41,13 @@ class TemplateCreateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
 async def template_create(call: McpCall[TemplateCreateArgs]) -> Any:
     args, hub = call.args, call.hub
     await hub.log.do(
-        CreateTemplate(
+        copy_fields(
+            args,
+            CreateTemplate,
             by=call.by,
             template_id=args.id,
-            name=args.name,
             system_prompt=args.system_prompt or "",
             description=args.description or "",
-            default_metadata=args.default_metadata,
         )
     )
     return _build_brief(need_template(hub.rows, call.by, args.id.strip()))

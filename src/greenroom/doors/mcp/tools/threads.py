@@ -13,6 +13,7 @@ from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker
 from greenroom.doors.mcp.tools.verbs import build_verb_tools
 from greenroom.errors import Refused
 from greenroom.ids import new_id, new_secret
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Rows
 from greenroom.rules.threads.commands import (
     ArchiveThread,
@@ -45,15 +46,8 @@ class ThreadCreateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 async def thread_create(call: McpCall[ThreadCreateArgs]) -> Any:
     args, hub = call.args, call.hub
     by, agent = get_speaker(call, "thread_create", args.agent_id, args.token)
-    command = CreateThread(
-        by=by,
-        thread_id=new_id("thr"),
-        topic=args.topic,
-        creator_id=agent.id if agent else None,
-        nonce=new_secret(12),
-        metadata=args.metadata,
-        system_prompt=args.system_prompt,
-        template=args.template,
+    command = copy_fields(
+        args, CreateThread, by=by, thread_id=new_id("thr"), creator_id=agent.id if agent else None, nonce=new_secret(12)
     )
     issued: TokenIssued = (await hub.log.do(command)).first(TokenIssued)
     thread = need_thread(hub.rows, by, issued.thread_id)

@@ -8,22 +8,17 @@ from msgspec import Meta
 from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
 from greenroom.doors.mcp.tools.speaker import get_taint
 from greenroom.errors import Refused
-from greenroom.rules.workflows.commands import (
-    AbortWorkflow,
-    AmendStep,
-    PauseWorkflow,
-    ResumeWorkflow,
-    RetryWorkflow,
-    SignalStep,
-)
+from greenroom.ids import new_id
 from greenroom.rules.workflows.model import ENDED, WorkflowRun
 from greenroom.rules.workflows.queries import find_workflows, need_version, need_workflow_run
 from greenroom.rules.workflows.report import build_report
+from greenroom.rules.workflows.verbs import WORKFLOW_RUN_VERBS
 from greenroom.sentences import Words
 from greenroom.services.workflow_service import start_workflow, wait_for_workflow
 
 _PATIENCE_S = 45.0
 _SHOWN_STEPS = 200
+_CONTROLS = {verb.path.rpartition("/")[2]: verb for verb in WORKFLOW_RUN_VERBS}
 
 
 async def workflow_list(call: McpCall[NoArgs]) -> Any:
@@ -88,24 +83,14 @@ class ControlArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 async def workflow_control(call: McpCall[ControlArgs]) -> Any:
-    args, by, step = call.args, call.by, call.args.step or ""
+    args, by = call.args, call.by
     if args.action in ("amend", "signal") and args.step is None:
         raise Refused("step_missing", action=args.action)
-    match args.action:
-        case "pause":
-            await call.hub.log.do(PauseWorkflow(by=by, run_id=args.run_id, reason=args.reason))
-        case "resume":
-            await call.hub.log.do(ResumeWorkflow(by=by, run_id=args.run_id))
-        case "abort":
-            await call.hub.log.do(AbortWorkflow(by=by, run_id=args.run_id, reason=args.reason, rollback=args.rollback))
-        case "retry":
-            await call.hub.log.do(RetryWorkflow(by=by, run_id=args.run_id, step=args.step))
-        case "amend":
-            amend = AmendStep(by=by, run_id=args.run_id, step=step, changes=args.changes, taint=get_taint(call))
-            await call.hub.log.do(amend)
-        case "signal":
-            signal = SignalStep(by=by, run_id=args.run_id, step=step, value=args.value, taint=get_taint(call))
-            await call.hub.log.do(signal)
+    verb = _CONTROLS[args.action]
+    given = {name: getattr(args, name) for name in verb.takes}
+    if "taint" in verb.command.__struct_fields__:
+        given["taint"] = get_taint(call)
+    await call.hub.log.do(verb.build_command(by, None, args.run_id, given, new_id))
     return build_workflow_status(call, need_workflow_run(call.hub.rows, by, args.run_id))
 
 
