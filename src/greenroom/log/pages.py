@@ -15,13 +15,15 @@ _CHUNK = 50
 
 
 class PagedRow(Row, frozen=True, kw_only=True):
-    """A row of a list that is read page by page; its table has an index on `seq`."""
+    """A row of a list that is read page by page: it has a field `seq`, and its table an index on that."""
 
-    seq: int = 0
-    """Where in the log it was made: what came before and what after, whatever the clock was set to meanwhile.
+    @property
+    def seq(self) -> int:
+        """The seq of the event that created it; it orders the rows whatever happens to the clock.
 
-    A row at the top of its list has TOP more.
-    """
+        A row at the top of its list has TOP more.
+        """
+        raise NotImplementedError
 
 
 P = TypeVar("P", bound=PagedRow)

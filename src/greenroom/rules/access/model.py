@@ -2,6 +2,8 @@
 
 from typing import ClassVar, Literal
 
+import msgspec
+
 from greenroom.log.model import Command, CommandActor, Event, Row, Table
 
 Kind = Literal["operator", "viewer", "room", "agent", "node", "webhook", "anonymous", "hub"]
@@ -82,21 +84,17 @@ NOBODY = Principal(id="nobody", kind="anonymous", name="nobody", rights=frozense
 """Whoever calls a public endpoint."""
 
 
-class Credential(Row, frozen=True, kw_only=True):
-    """A token or a browser session, kept as the digest of its secret."""
+class CredentialFields(msgspec.Struct, frozen=True, kw_only=True):
+    """What a credential is from its beginning on, in its event and its row."""
 
-    id: str
     kind: str
     name: str
     digest: str
     rights: list[str]
-    created_at: int
-    created_by: str
     agent_id: str | None = None
     threads: list[str] | None = None
     room: str | None = None
     expires_at: int | None = None
-    revoked_at: int | None = None
     browser: bool = False
     """Whether it is a login: good only as a cookie, together with the key that its page holds."""
     key_digest: str = ""
@@ -110,6 +108,15 @@ class Credential(Row, frozen=True, kw_only=True):
     """Of a login: the browser and the system that it runs on."""
     address: str = ""
     """Of a login: where it was last used from."""
+
+
+class Credential(CredentialFields, Row, frozen=True, kw_only=True):
+    """A token or a browser session, kept as the digest of its secret."""
+
+    id: str
+    created_at: int
+    created_by: str
+    revoked_at: int | None = None
     last_used_at: int | None = None
 
 
@@ -149,26 +156,11 @@ class RevokeCredential(Command, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class CredentialCreated(Event, frozen=True, kw_only=True):
+class CredentialCreated(CredentialFields, Event, frozen=True, kw_only=True):
     """A credential was given."""
 
     privileged: ClassVar[bool] = True
     credential_id: str
-    kind: str
-    name: str
-    digest: str
-    rights: list[str]
-    agent_id: str | None = None
-    threads: list[str] | None = None
-    room: str | None = None
-    expires_at: int | None = None
-    browser: bool = False
-    key_digest: str = ""
-    login_of: str | None = None
-    person_id: str | None = None
-    person: str = ""
-    device: str = ""
-    address: str = ""
 
 
 class PersonNamed(Event, frozen=True, kw_only=True):

@@ -19,20 +19,25 @@ class AgentSkill(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     examples: list[str] = []
 
 
-class Agent(Row, frozen=True, kw_only=True):
-    """A participant. `enrolled_by` is the credential that registered it and may act for it."""
+class AgentFields(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent says of itself, in its event and its row."""
 
-    id: str
     name: str
     ide: str
     model: str
-    registered_at: int
     enrolled_by: str
     description: str = ""
     capabilities: list[str] = []
     skills: list[AgentSkill] = []
     display_name: str | None = None
     emoji: str | None = None
+
+
+class Agent(AgentFields, Row, frozen=True, kw_only=True):
+    """A participant. `enrolled_by` is the credential that registered it and may act for it."""
+
+    id: str
+    registered_at: int
     looks: str = ""
     """What the name that is shown looks like: no two registered agents look the same."""
     state: AgentState = "registered"
@@ -115,19 +120,10 @@ class KickAgent(Command, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class AgentRegistered(Event, frozen=True, kw_only=True):
+class AgentRegistered(AgentFields, Event, frozen=True, kw_only=True):
     """An agent joined the bus."""
 
     agent_id: str
-    name: str
-    ide: str
-    model: str
-    enrolled_by: str
-    description: str = ""
-    capabilities: list[str] = []
-    skills: list[AgentSkill] = []
-    display_name: str | None = None
-    emoji: str | None = None
 
 
 class AgentStarted(Event, frozen=True, kw_only=True):

@@ -1,66 +1,31 @@
 """The events of asks."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from greenroom.link.ask_kinds import AnswerScope, AnswerVerdict, AskKind
-from greenroom.link.call_digest import Subject
-from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Event
-from greenroom.rules.asks.model import Asker, AskQuestion, Content
+from greenroom.rules.asks.model import AnswerFields, AskFields
 
 
-class AskRaised(Event, frozen=True, kw_only=True):
+class AskRaised(AskFields, Event, frozen=True, kw_only=True):
     """Somebody waits for a person."""
 
     privileged: ClassVar[bool] = True
     ask_id: str
-    kind: AskKind
-    asker: Asker
     wish: str
-    title: str
-    text: str = ""
-    thread_id: str | None = None
-    room: str | None = None
-    risk: Risk = "low"
-    why: str = ""
-    rule: str = ""
-    questions: list[AskQuestion] = []
-    form: dict[str, Any] | None = None
-    subject: Subject | None = None
-    digest: str = ""
-    edits: bool = False
-    contents: list[Content] = []
-    labels: dict[str, str] = {}
-    asked_of: list[str] = []
-    approvers: int = 1
-    deadline: int = 0
-    warn_at: int = 0
 
     def count_file_bytes(self) -> int:
         return sum(content.size for content in self.contents if content.file)
 
 
-class AskAnswered(Event, frozen=True, kw_only=True):
+class AskAnswered(AnswerFields, Event, frozen=True, kw_only=True):
     """An ask was answered, by a person or by a rule."""
 
     privileged: ClassVar[bool] = True
     ask_id: str
-    verdict: AnswerVerdict
-    name: str
-    text: str = ""
-    options: list[list[str]] = []
-    arguments: Any = None
-    digest: str = ""
-    contents: list[Content] = []
-    form: Any = None
-    scope: AnswerScope = "once"
-    rule: str = ""
     device: str = ""
     """The connection that the answer came by, of those that have an id."""
     seat: str = ""
     """Whose vote it is, where only some are asked."""
-    lapses_at: int = 0
-    """Of an approved call: until when it must be picked up."""
 
     def count_file_bytes(self) -> int:
         return sum(content.size for content in self.contents if content.file)

@@ -76,13 +76,11 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The choice in a poll."""
 
 
-class AskAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The answer, and who gave it."""
+class AnswerFields(msgspec.Struct, frozen=True, kw_only=True):
+    """What an answer says, in its event and on its ask."""
 
     verdict: AnswerVerdict
-    by: str
     name: str
-    at: int
     text: str = ""
     options: list[list[str]] = []
     """The chosen options, for each question."""
@@ -99,20 +97,19 @@ class AskAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of an approved call: when the approval lapses unless it is picked up before."""
 
 
-class Ask(Row, frozen=True, kw_only=True):
-    """Somebody waits for a person."""
+class AskAnswer(AnswerFields, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The answer, and who gave it."""
 
-    id: str
+    by: str
+    at: int
+
+
+class AskFields(msgspec.Struct, frozen=True, kw_only=True):
+    """What an ask is from its beginning on, in its event and its row."""
+
     kind: AskKind
-    state: AskState
     asker: Asker
-    key: str
-    """What equal requests of one asker have in common, so that asking again finds the ask."""
     title: str
-    asked_at: int
-    agent_id: str | None = None
-    run_id: str | None = None
-    workflow_run_id: str | None = None
     thread_id: str | None = None
     room: str | None = None
     risk: Risk = "low"
@@ -133,14 +130,27 @@ class Ask(Row, frozen=True, kw_only=True):
     asked_of: list[str] = []
     """Who alone may answer: people by the names of their credentials, rooms as room:NAME; empty is whoever may."""
     approvers: int = 1
+    deadline: int = 0
+    """When silence becomes refusal; 0 waits forever."""
+    warn_at: int = 0
+
+
+class Ask(AskFields, Row, frozen=True, kw_only=True):
+    """Somebody waits for a person."""
+
+    id: str
+    state: AskState
+    key: str
+    """What equal requests of one asker have in common, so that asking again finds the ask."""
+    asked_at: int
+    agent_id: str | None = None
+    run_id: str | None = None
+    workflow_run_id: str | None = None
     approvals: list[Approval] = []
     refusals: list[Approval] = []
     """Who of `asked_of` has said no while the others could still outvote it."""
     votes: list[Approval] = []
     """Who has chosen what in a poll."""
-    deadline: int = 0
-    """When silence becomes refusal; 0 waits forever."""
-    warn_at: int = 0
     warned: bool = False
     snoozed_until: int = 0
     delegated_to: str | None = None

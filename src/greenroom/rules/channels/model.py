@@ -28,21 +28,26 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     """Risks for which the channel is loud in quiet hours too."""
 
 
-class Channel(Row, frozen=True, kw_only=True):
-    """One way to reach a person."""
+class ChannelFields(msgspec.Struct, frozen=True, kw_only=True):
+    """What a channel is from its beginning on, in its event and its row."""
 
-    id: str
     kind: ChannelKind
     name: str
     host: str
     """Where it leads, as far as that may be shown."""
     owner: str
     """The credential of who made it; with that it ends."""
+    room: str | None = None
+    rules: Rules = Rules()
+
+
+class Channel(ChannelFields, Row, frozen=True, kw_only=True):
+    """One way to reach a person."""
+
+    id: str
     created_at: int
     since: int
     """The seq from which on it notifies."""
-    room: str | None = None
-    rules: Rules = Rules()
     failed: str = ""
     """Why it could not be reached the last time it was tried; empty when it was."""
     failed_at: int = 0
@@ -82,17 +87,11 @@ class NoteDelivery(Command, frozen=True, kw_only=True):
     failed: str
 
 
-class ChannelAdded(Event, frozen=True, kw_only=True):
+class ChannelAdded(ChannelFields, Event, frozen=True, kw_only=True):
     """Somebody added a channel."""
 
     privileged: ClassVar[bool] = True
     channel_id: str
-    kind: ChannelKind
-    name: str
-    host: str
-    owner: str
-    room: str | None = None
-    rules: Rules = Rules()
 
 
 class RulesSet(Event, frozen=True, kw_only=True):

@@ -131,6 +131,7 @@ class Judgement(PagedRow, frozen=True, kw_only=True):
     """One decision of the policy, with all that it was made of."""
 
     id: str
+    seq: int = 0
     at: int
     wanted: CallRequest
     verdict: Verdict

@@ -5,40 +5,16 @@ from typing import Any, ClassVar
 from greenroom.link.ask_kinds import AskKind
 from greenroom.link.reports import Report
 from greenroom.log.model import Event
-from greenroom.rules.runs.model import AgentContext, Overrides, TreeLimits
+from greenroom.rules.runs.model import RunFields, TreeLimits
 
 
-class RunCreated(Event, frozen=True, kw_only=True):
+class RunCreated(RunFields, Event, frozen=True, kw_only=True):
     """An agent is to work; it waits for its node."""
 
     run_id: str
-    profile: str
-    agent_id: str
-    root_id: str
-    depth: int
     path: list[str]
-    prompt: str
-    parent_id: str | None = None
-    thread_id: str | None = None
-    node_id: str | None = None
-    pinned: str | None = None
-    keep: bool = False
-    context: AgentContext | None = None
-    timeout_s: int = 3600
-    max_tokens: int | None = None
-    max_cost_usd: float | None = None
-    isolation: str = "none"
-    overrides: Overrides = {}
-    taint: str = ""
-    is_step: bool = False
-    session: str | None = None
-    """The runtime's conversation that it continues, if that was started outside the hub."""
     limits: TreeLimits | None = None
     """The tree's limits, on its root."""
-    task: str | None = None
-    """The run whose task this one finishes, if that run was interrupted."""
-    continues: str | None = None
-    """The run that was over, and whose agent is given more to do, or resumes it."""
 
 
 class RunPlaced(Event, frozen=True, kw_only=True):

@@ -77,21 +77,15 @@ RunWaitKind = AskKind | Literal["limit"]
 Overrides = dict[str, str | float | bool]
 
 
-class Run(PagedRow, frozen=True, kw_only=True):
-    """One agent at work from prompt to end."""
+class RunFields(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run is from its beginning on, in its event and its row."""
 
-    id: str
     profile: str
     agent_id: str
     root_id: str
     depth: int
-    status: str
     prompt: str
-    created_at: int
-    by: str
     parent_id: str | None = None
-    path: list[str] = []
-    """The profiles from the root down to this run, for the cycle check."""
     thread_id: str | None = None
     node_id: str | None = None
     pinned: str | None = None
@@ -102,6 +96,31 @@ class Run(PagedRow, frozen=True, kw_only=True):
     """The run whose task this one finishes, if that run was interrupted."""
     continues: str | None = None
     """The run that was over, and whose agent is given more to do, or resumes it."""
+    session: str | None = None
+    """The runtime's conversation that it continues, if that was started outside the hub."""
+    isolation: str = "none"
+    overrides: Overrides = {}
+    """What differs from the profile: model, instructions, directory, worktree."""
+    is_step: bool = False
+    """Whether it carries out a step of a workflow."""
+    taint: str = ""
+    """Its taint: whose words reached it, such as `a webhook` or an agent. Its calls count as riskier."""
+    timeout_s: int = 3600
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+    """What the run itself may use, whatever its tree still may."""
+
+
+class Run(RunFields, PagedRow, frozen=True, kw_only=True):
+    """One agent at work from prompt to end."""
+
+    id: str
+    seq: int = 0
+    status: str
+    created_at: int
+    by: str
+    path: list[str] = []
+    """The profiles from the root down to this run, for the cycle check."""
     continued_in: str | None = None
     """The last run that continues this one."""
     output: str | None = None
@@ -126,10 +145,6 @@ class Run(PagedRow, frozen=True, kw_only=True):
     items: int = 0
     heard_bytes: int = 0
     """How many bytes it has added to the log."""
-    session: str | None = None
-    isolation: str = "none"
-    overrides: Overrides = {}
-    """What differs from the profile: model, instructions, directory, worktree."""
     directory: str = ""
     """Its directory, as its node reported it at the start."""
     repository: str = ""
@@ -146,14 +161,6 @@ class Run(PagedRow, frozen=True, kw_only=True):
     """When a run that waits for its account continues by itself; 0 if it does not."""
     extended_at: int = 0
     """When a person last resumed it beyond a limit."""
-    is_step: bool = False
-    """Whether it carries out a step of a workflow."""
-    taint: str = ""
-    """Its taint: whose words reached it, such as `a webhook` or an agent. Its calls count as riskier."""
-    timeout_s: int = 3600
-    max_tokens: int | None = None
-    max_cost_usd: float | None = None
-    """What the run itself may use, whatever its tree still may."""
 
     @property
     def is_paused(self) -> bool:

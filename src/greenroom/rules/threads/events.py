@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from greenroom.log.model import Event
 from greenroom.rules.threads.commands import CursorAdvance
-from greenroom.rules.threads.model import ThreadSettings
+from greenroom.rules.threads.model import MessageFields, ThreadSettings
 from greenroom.sentences import Sentence
 
 
@@ -38,26 +38,13 @@ class TokenIssued(Event, frozen=True, kw_only=True):
     token: str
 
 
-class MessagePosted(Event, frozen=True, kw_only=True):
+class MessagePosted(MessageFields, Event, frozen=True, kw_only=True):
     """A message was posted. `used` and `next` are the reply token it consumed and the one it gave.
 
     `token_of` is the member whose token was used, where that is not the author.
     """
 
     message_id: str
-    thread_id: str
-    author_id: str
-    author_name: str
-    role: str
-    content: str
-    agent: bool = False
-    body: str | None = None
-    priority: str = "normal"
-    mentions: list[str] = []
-    metadata: dict[str, Any] | None = None
-    reply_to: str | None = None
-    handoff_target: str | None = None
-    stop_reason: str | None = None
     used: int | None = None
     token_of: str | None = None
     next: int | None = None

@@ -29,6 +29,7 @@ class Thread(PagedRow, frozen=True, kw_only=True):
     """A lasting conversation. `current_seq` is the seq of its newest message, 0 before the first."""
 
     id: str
+    seq: int = 0
     topic: str
     status: str
     created_at: int
@@ -74,17 +75,14 @@ class Reaction(msgspec.Struct, frozen=True):
     at: int
 
 
-class Message(Row, frozen=True, kw_only=True):
-    """Something posted. Its `seq` is the seq of the log."""
+class MessageFields(msgspec.Struct, frozen=True, kw_only=True):
+    """What a message says, in its event and its row."""
 
-    id: str
     thread_id: str
-    seq: int
     author_id: str
     author_name: str
     role: str
     content: str
-    created_at: int
     agent: bool = False
     """Whether the author is an agent."""
     body: str | None = None
@@ -96,6 +94,14 @@ class Message(Row, frozen=True, kw_only=True):
     reply_to: str | None = None
     handoff_target: str | None = None
     stop_reason: str | None = None
+
+
+class Message(MessageFields, Row, frozen=True, kw_only=True):
+    """Something posted. Its `seq` is the seq of the log."""
+
+    id: str
+    seq: int
+    created_at: int
     edited_at: int | None = None
     edit_version: int = 0
     reactions: list[Reaction] = []

@@ -10,6 +10,7 @@ from greenroom.rules.workflows.model import (
     RunVerdict,
     StepVerdict,
     StepWait,
+    WorkflowRunFields,
     WorkflowUsage,
 )
 from greenroom.sentences import Words
@@ -36,27 +37,13 @@ class WorkflowDeleted(Event, frozen=True, kw_only=True):
     name: str
 
 
-class WorkflowBegan(Event, frozen=True, kw_only=True):
+class WorkflowBegan(WorkflowRunFields, Event, frozen=True, kw_only=True):
     """A workflow is being carried out."""
 
     run_id: str
-    workflow: str
-    digest: str
-    steps: int
-    root_id: str
     inputs: dict[str, Any] = {}
     variables: dict[str, Any] = {}
     pinned: dict[str, str] = {}
-    depth: int = 0
-    parent_id: str | None = None
-    parent_step: str | None = None
-    parent_attempt: int = 0
-    thread_id: str | None = None
-    trigger: str = "hand"
-    taint: str = ""
-    """The taint of its start, such as `the agent Ada`."""
-    due: int = 0
-    directory: str | None = None
 
 
 class StepBegan(Event, frozen=True, kw_only=True):

@@ -145,18 +145,36 @@ class SavedVersion(Row, frozen=True, kw_only=True):
     """The earlier version that this one restored; 0 if it was written."""
 
 
-class WorkflowRun(PagedRow, frozen=True, kw_only=True):
-    """One workflow being carried out. It is small, for it changes with every step."""
+class WorkflowRunFields(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run of a workflow is from its beginning on, in its event and its row."""
 
-    id: str
     workflow: str
     digest: str
-    status: WorkflowStatus
-    created_at: int
-    by: str
     root_id: str
     steps: int
     """How many steps it has, not counting those of its fan-outs."""
+    due: int = 0
+    """When the time of the whole run is over; 0 is never."""
+    depth: int = 0
+    parent_id: str | None = None
+    parent_step: str | None = None
+    parent_attempt: int = 0
+    thread_id: str | None = None
+    trigger: str = "hand"
+    taint: str = ""
+    """The taint of its start, such as `the agent Ada`."""
+    directory: str | None = None
+    """Where the caller's file is; agents without a directory of their own work there when the definition says so."""
+
+
+class WorkflowRun(WorkflowRunFields, PagedRow, frozen=True, kw_only=True):
+    """One workflow being carried out. It is small, for it changes with every step."""
+
+    id: str
+    seq: int = 0
+    status: WorkflowStatus
+    created_at: int
+    by: str
     completed: int = 0
     failed: int = 0
     skipped: int = 0
@@ -167,18 +185,8 @@ class WorkflowRun(PagedRow, frozen=True, kw_only=True):
     """How many attempts run, those of items included."""
     first_queued: str | None = None
     last_queued: str | None = None
-    due: int = 0
-    """When the time of the whole run is over; 0 is never."""
     debts: int = 0
     """How many failures were let pass."""
-    depth: int = 0
-    parent_id: str | None = None
-    parent_step: str | None = None
-    parent_attempt: int = 0
-    thread_id: str | None = None
-    trigger: str = "hand"
-    taint: str = ""
-    """The taint of its start, such as `the agent Ada`."""
     note: Words | None = None
     """Why it is paused."""
     verdict: RunVerdict | None = None
@@ -194,8 +202,6 @@ class WorkflowRun(PagedRow, frozen=True, kw_only=True):
     happens outside."""
     waits_for: list[PersonWait] = []
     """The open asks of its steps, of their agents and of nested workflows, oldest first."""
-    directory: str | None = None
-    """Where the caller's file is; agents without a directory of their own work there when the definition says so."""
 
     @property
     def over(self) -> int:
