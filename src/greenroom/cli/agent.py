@@ -9,9 +9,10 @@ from typing import Any
 from greenroom import settings
 from greenroom.cli import attach
 from greenroom.cli.arg_parser import add_limit_option, parse_count
-from greenroom.cli.client import add_data_option, add_json_option, add_options, open_client
+from greenroom.cli.client import add_data_option, add_json_option, open_client
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.terminal import escape_line, format_age, say, show_json, show_table
+from greenroom.cli.verb_group import add_group
 from greenroom.cli.verbs import add_verbs
 from greenroom.rules.agents.verbs import AGENT_VERBS
 from greenroom.rules.runs.verbs import AGENT_PROCESS_VERBS
@@ -22,41 +23,34 @@ _KEEPERS = " and ".join(agent.display_name for agent in AGENTS if agent.conversa
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("agent", help="list, register, attach to and remove agents")
-    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = inner.add_parser(
+    group = add_group(verbs, "agent", "list, register, attach to and remove agents")
+    listing = group.add(
         "list",
-        help="list agents, and profiles that you can invite",
-        description=(
-            "List agents that are working, kept, registered or asleep in an open thread, and the profiles "
-            "that you can invite."
-        ),
-        epilog="example: greenroom agent list --status busy",
+        run_list,
+        "list agents, and profiles that you can invite",
+        "list --status busy",
+        "List agents that are working, kept, registered or asleep in an open thread, and the profiles "
+        "that you can invite.",
     )
-    add_options(listing)
     listing.add_argument(
         "--all", action="store_true", help="also agents whose run has ended and that nobody keeps or can wake"
     )
     listing.add_argument("--status", choices=_STATES, help="only agents with this status")
     add_limit_option(listing, None)
     listing.add_argument("--dag-run", metavar="RUN", type=build_id_type("wfr"), help="only agents of this workflow run")
-    listing.set_defaults(run=run_list)
-    register = inner.add_parser(
+    register = group.add(
         "register",
-        help="register an agent, or update the one whose token you use",
-        description=(
-            "Register an agent. With an agent's own token, update that agent. With a token that may "
-            "enrol, create an agent and print its token."
-        ),
-        epilog="example: greenroom agent register --called Ann --token-file ann.token",
+        run_register,
+        "register an agent, or update the one whose token you use",
+        "register --called Ann --token-file ann.token",
+        "Register an agent. With an agent's own token, update that agent. With a token that may "
+        "enrol, create an agent and print its token.",
     )
-    add_options(register)
     register.add_argument("--ide", default="shell", help="the program that it runs in (default: shell)")
     register.add_argument("--model", default="cli", help="its model (default: cli)")
     register.add_argument("--called", metavar="NAME", help="the name that others see")
-    register.set_defaults(run=run_register)
-    add_verbs(inner, (*AGENT_VERBS, *AGENT_PROCESS_VERBS))
-    sessions = inner.add_parser(
+    add_verbs(group.actions, (*AGENT_VERBS, *AGENT_PROCESS_VERBS))
+    sessions = group.actions.add_parser(
         "sessions",
         help=f"conversations with {_KEEPERS} that you can continue",
         description=f"List the newest conversations that {_KEEPERS} have kept on this machine. `greenroom run"
@@ -67,7 +61,7 @@ def add_to(verbs: Any) -> None:
     add_json_option(sessions)
     sessions.add_argument("--limit", type=parse_count, default=20, metavar="N", help="how many (default: 20)")
     sessions.set_defaults(run=run_sessions)
-    attach.add_to(inner)
+    attach.add_to(group.actions)
 
 
 def run_list(args: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 from greenroom.cli.arg_parser import add_limit_option
 from greenroom.cli.ask_answers import need_only_open, run_answer
 from greenroom.cli.ask_rule import add_rule_options
-from greenroom.cli.client import HubClient, add_options, open_client
+from greenroom.cli.client import HubClient, open_client
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.terminal import (
     colour_text,
@@ -21,6 +21,7 @@ from greenroom.cli.terminal import (
     show_table,
     truncate_text,
 )
+from greenroom.cli.verb_group import VerbGroup, add_group
 from greenroom.cli.verbs import add_verbs
 from greenroom.cli.watch import add_watch
 from greenroom.errors import Refused
@@ -33,25 +34,18 @@ _STATES = ("open", "answered", "expired", "withdrawn", "all")
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("ask", help="list and answer what waits for you")
-    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = _add_verb(
-        inner, "list", "list open asks, high risk first", "greenroom ask list --kind permission", run_list
-    )
+    group = add_group(verbs, "ask", "list and answer what waits for you")
+    listing = group.add("list", run_list, "list open asks, high risk first", "list --kind permission")
     listing.add_argument("--state", "--status", choices=_STATES, default="open", help="(default: open)")
     listing.add_argument("--kind", choices=tuple(ASK_KINDS))
     listing.add_argument("--risk", choices=RISKS[::-1])
     listing.add_argument("--run", dest="run_id", metavar="RUN", type=build_id_type("run"), help="only asks of this run")
     add_limit_option(listing, None)
-    show = _add_verb(
-        inner, "show", "show an ask: the exact call, and its answer", "greenroom ask show ask_01m7...", run_show
-    )
+    show = group.add("show", run_show, "show an ask: the exact call, and its answer", "show ask_01m7...")
     show.add_argument(
         "id", metavar="ID", nargs="?", type=build_id_type("ask"), help="the ask (default: the only open one)"
     )
-    answer = _add_verb(
-        inner, "answer", "answer a question", "greenroom ask answer ask_01m7... --text 'use 8080'", run_answer
-    )
+    answer = group.add("answer", run_answer, "answer a question", "answer ask_01m7... --text 'use 8080'")
     _add_ids_argument(answer)
     _add_text_options(answer)
     answer.add_argument("--option", action="append", default=[], help="a choice (repeatable)")
@@ -59,7 +53,7 @@ def add_to(verbs: Any) -> None:
     answer.add_argument("--file", action="append", default=[], metavar="FILE", help="attach a file (repeatable)")
     answer.set_defaults(verdict="answer")
     for verdict, help_text in (("approve", "approve calls, gates and decisions"), ("deny", "deny asks, with a text")):
-        one = _add_verb(inner, verdict, help_text, f"greenroom ask {verdict} ask_01m7... ask_01m8...", run_answer)
+        one = group.add(verdict, run_answer, help_text, f"{verdict} ask_01m7... ask_01m8...")
         _add_ids_argument(one)
         _add_text_options(one)
         one.add_argument(
@@ -79,27 +73,18 @@ def add_to(verbs: Any) -> None:
             one.add_argument("--form", metavar="JSON", help="the filled form, as JSON")
             one.add_argument("--yes", action="store_true", help="with ID: approve high risk without typing the word")
         one.set_defaults(verdict=verdict)
-    _add_other_verbs(inner)
-    add_watch(inner, "greenroom ask watch --json")
+    _add_other_verbs(group)
+    add_watch(group.actions, "greenroom ask watch --json")
 
 
-def _add_other_verbs(inner: Any) -> None:
+def _add_other_verbs(group: VerbGroup) -> None:
     """The actions on an ask other than answering it."""
-    snooze = _add_verb(
-        inner, "snooze", "hide asks for a while", "greenroom ask snooze ask_01m7... --for 1h", run_snooze
-    )
+    snooze = group.add("snooze", run_snooze, "hide asks for a while", "snooze ask_01m7... --for 1h")
     snooze.add_argument("ids", metavar="ID", nargs="+", type=build_id_type("ask"))
     snooze.add_argument(
         "--for", dest="time", default="1h", metavar="TIME", help="such as 30m, 2h, 1d; 0 shows it again"
     )
-    add_verbs(inner, ASK_VERBS)
-
-
-def _add_verb(inner: Any, name: str, help_text: str, example: str, run: Any) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = inner.add_parser(name, help=help_text, epilog=f"example: {example}")
-    add_options(parser)
-    parser.set_defaults(run=run)
-    return parser
+    add_verbs(group.actions, ASK_VERBS)
 
 
 def _add_ids_argument(parser: argparse.ArgumentParser) -> None:

@@ -3,13 +3,12 @@
 import argparse
 import shutil
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from greenroom import settings
-from greenroom.cli.client import HubClient, HubUnreachable, add_options, open_client, retry_while_away
+from greenroom.cli.client import HubClient, HubUnreachable, open_client, retry_while_away
 from greenroom.cli.dag_display import find_blockers, follow_run, format_output, show_report, summarize_run
 from greenroom.cli.dag_files import add_file_verbs, find_drivers
 from greenroom.cli.dag_runs import add_run_verbs
@@ -19,25 +18,18 @@ from greenroom.cli.ids import build_id_type
 from greenroom.cli.run import open_client_or_start_hub
 from greenroom.cli.terminal import escape_line, escape_lines, say, show_json
 from greenroom.cli.thread import need_thread_id
+from greenroom.cli.verb_group import add_group
 from greenroom.cli.verbs import add_verbs
 from greenroom.errors import Refused
 from greenroom.rules.workflows.verbs import WORKFLOW_RUN_VERBS
 
 _POLL_S = 5
 ENDED = ("completed", "failed", "cancelled")
-Run = Callable[[argparse.Namespace], int]
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("dag", aliases=["workflow"], help="check, draw, run and steer workflows")
-    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-
-    def add(name: str, run: Run, says: str, example: str) -> argparse.ArgumentParser:
-        one: argparse.ArgumentParser = inner.add_parser(name, help=says, epilog=f"example: greenroom dag {example}")
-        add_options(one)
-        one.set_defaults(run=run)
-        return one
-
+    group = add_group(verbs, "dag", "check, draw, run and steer workflows", aliases=["workflow"])
+    add = group.add
     add_file_verbs(add)
     run = add("run", run_run, "run a workflow file, or a stored workflow", "run release.yaml --input env=prod")
     run.add_argument("file", metavar="FILE", nargs="?", help="a YAML or JSON file, or the name of a stored workflow")
@@ -56,7 +48,7 @@ def add_to(verbs: Any) -> None:
     watch = add("follow", run_follow, "show the steps of a run live", "follow wfr_01m7...")
     watch.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
     add_run_verbs(add)
-    add_verbs(inner, WORKFLOW_RUN_VERBS, summarize_run)
+    add_verbs(group.actions, WORKFLOW_RUN_VERBS, summarize_run)
     add_trigger_verbs(add)
     add_version_verbs(add)
 

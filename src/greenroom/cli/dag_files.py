@@ -1,13 +1,13 @@
 """`greenroom dag validate` and `dag graph`: check and draw workflow files, with or without a hub."""
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from greenroom.cli.client import HubClient, HubUnreachable, open_client
 from greenroom.cli.ids import need_id
 from greenroom.cli.terminal import escape_line, say, show_json
+from greenroom.cli.verb_group import Add
 from greenroom.errors import Refused, Unavailable
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from greenroom.rules.workflows.parser.loader import LoadedWorkflow
 
 _LOOK_S = 90.0
-Add = Callable[[str, Callable[[argparse.Namespace], int], str, str], argparse.ArgumentParser]
 
 
 def add_file_verbs(add: Add) -> None:

@@ -8,7 +8,6 @@ from greenroom.cli.arg_parser import add_limit_option, parse_value
 from greenroom.cli.ask_prompt import show_call
 from greenroom.cli.client import HubClient, open_client
 from greenroom.cli.dag_display import count_ended_steps, describe_status, describe_waits, show_report, summarize_run
-from greenroom.cli.dag_files import Add
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.run import show_item
 from greenroom.cli.terminal import (
@@ -20,6 +19,7 @@ from greenroom.cli.terminal import (
     show_table,
     truncate_text,
 )
+from greenroom.cli.verb_group import Add
 from greenroom.errors import Refused
 
 Json = dict[str, Any]

@@ -1,15 +1,14 @@
 """`greenroom dag triggers|arm|disarm|hook`: what starts workflows automatically, and the keys that sign calls."""
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
 from greenroom.cli.client import HubClient, open_client
 from greenroom.cli.terminal import escape_line, show_json, show_table
+from greenroom.cli.verb_group import Add
 from greenroom.clock import format_iso
 from greenroom.errors import Refused
 
-Add = Callable[[str, Callable[[argparse.Namespace], int], str, str], argparse.ArgumentParser]
 Json = dict[str, Any]
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from greenroom.cli.arg_parser import parse_count
 from greenroom.cli.client import HubClient, open_client
-from greenroom.cli.dag_files import Add
 from greenroom.cli.terminal import escape_line, escape_lines, format_local_time, say, show_json, show_table
+from greenroom.cli.verb_group import Add
 from greenroom.clock import format_iso
 from greenroom.errors import Refused
 

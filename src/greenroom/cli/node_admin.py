@@ -3,31 +3,28 @@
 import argparse
 from typing import Any
 
-from greenroom.cli.client import add_options, open_client
+from greenroom.cli.client import open_client
 from greenroom.cli.terminal import escape_line, say, show_json, show_table
 from greenroom.cli.token import need_new_file, write_private
+from greenroom.cli.verb_group import VerbGroup
 from greenroom.cli.verbs import add_verbs
 from greenroom.rules.nodes.verbs import NODE_VERBS
 from greenroom.rules.runs.verbs import NODE_REMOVAL_VERBS
 
 
 def add_to(verbs: Any) -> None:
-    listing = verbs.add_parser("list", help="list the nodes of a hub", epilog="example: greenroom node list --json")
-    add_options(listing)
-    listing.set_defaults(run=run_list)
-    add = verbs.add_parser(
+    group = VerbGroup("node", verbs)
+    group.add("list", run_list, "list the nodes of a hub", "list --json")
+    add = group.add(
         "add",
-        help="add a node; its token is shown only once",
-        description=(
-            "Add a node. The token is printed once, or written to --out. Copy it to the other machine and "
-            "run `greenroom node --join` there."
-        ),
-        epilog="example: greenroom node add desk --out node.token",
+        run_add,
+        "add a node; its token is shown only once",
+        "add desk --out node.token",
+        "Add a node. The token is printed once, or written to --out. Copy it to the other machine and "
+        "run `greenroom node --join` there.",
     )
-    add_options(add)
     add.add_argument("name", metavar="NAME", help="the name of the node")
     add.add_argument("--out", metavar="FILE", help="write the token to a new file that only you can read")
-    add.set_defaults(run=run_add)
     add_verbs(verbs, (*NODE_VERBS, *NODE_REMOVAL_VERBS))
 
 

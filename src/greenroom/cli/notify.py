@@ -3,9 +3,10 @@
 import argparse
 from typing import Any
 
-from greenroom.cli.client import add_options, open_client
+from greenroom.cli.client import open_client
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.terminal import escape_line, say, show_json, show_table
+from greenroom.cli.verb_group import add_group
 from greenroom.cli.verbs import add_verbs
 from greenroom.rules.channels.verbs import CHANNEL_VERBS
 
@@ -13,23 +14,16 @@ _ALL, _NEVER = "all", "never"
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("notify", help="choose where you get notifications")
-    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = inner.add_parser(
-        "list", help="list channels and their rules", epilog="example: greenroom notify list --json"
-    )
-    add_options(listing)
-    listing.set_defaults(run=run_list)
-    add = inner.add_parser(
+    group = add_group(verbs, "notify", "choose where you get notifications")
+    group.add("list", run_list, "list channels and their rules", "list --json")
+    add = group.add(
         "add",
-        help="add a channel: ntfy, a chat room or a webhook",
-        description=(
-            "Add a browser in the page's settings instead. A channel gets only the title of an ask and a "
-            "link that opens it."
-        ),
-        epilog="example: greenroom notify add --ntfy https://ntfy.sh/my-topic --quiet 22:00-07:00 --zone Europe/Berlin",
+        run_add,
+        "add a channel: ntfy, a chat room or a webhook",
+        "add --ntfy https://ntfy.sh/my-topic --quiet 22:00-07:00 --zone Europe/Berlin",
+        "Add a browser in the page's settings instead. A channel gets only the title of an ask and a "
+        "link that opens it.",
     )
-    add_options(add)
     where = add.add_mutually_exclusive_group(required=True)
     where.add_argument("--ntfy", metavar="URL", help="the address of a topic")
     where.add_argument("--chat", metavar="URL", help="incoming webhook of a room in Slack, Mattermost, Discord, ...")
@@ -37,23 +31,14 @@ def add_to(verbs: Any) -> None:
     add.add_argument("--name", help="a name for your lists")
     add.add_argument("--ntfy-token", metavar="TOKEN", help="access token of the ntfy server")
     _add_rule_options(add)
-    add.set_defaults(run=run_add)
-    change = inner.add_parser(
-        "set",
-        help="change the rules of a channel; the others stay",
-        epilog="example: greenroom notify set chn_01m7... --kind permission",
+    change = group.add(
+        "set", run_set, "change the rules of a channel; the others stay", "set chn_01m7... --kind permission"
     )
-    add_options(change)
     change.add_argument("id", metavar="ID", type=build_id_type("chn"))
     _add_rule_options(change)
-    change.set_defaults(run=run_set)
-    add_verbs(inner, CHANNEL_VERBS)
-    test = inner.add_parser(
-        "test", help="send a test notification", epilog="example: greenroom notify test chn_01m7..."
-    )
-    add_options(test)
+    add_verbs(group.actions, CHANNEL_VERBS)
+    test = group.add("test", run_test, "send a test notification", "test chn_01m7...")
     test.add_argument("id", metavar="ID", type=build_id_type("chn"))
-    test.set_defaults(run=run_test)
 
 
 def _add_rule_options(parser: argparse.ArgumentParser) -> None:

@@ -3,14 +3,14 @@
 import argparse
 import json
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from greenroom.cli.arg_parser import parse_count
-from greenroom.cli.client import add_options, open_client
+from greenroom.cli.client import open_client
 from greenroom.cli.ids import build_id_type, need_id
 from greenroom.cli.terminal import escape_line, explain_error, format_local_time, say, show_json, show_table
+from greenroom.cli.verb_group import add_group
 from greenroom.clock import format_iso
 from greenroom.errors import Refused
 
@@ -31,15 +31,8 @@ _NO_RULES = (
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("policy", help="manage the rules that answer without a person")
-    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-
-    def add(name: str, run: Callable[[argparse.Namespace], int], says: str, example: str) -> argparse.ArgumentParser:
-        one: argparse.ArgumentParser = inner.add_parser(name, help=says, epilog=f"example: greenroom policy {example}")
-        add_options(one)
-        one.set_defaults(run=run)
-        return one
-
+    group = add_group(verbs, "policy", "manage the rules that answer without a person")
+    add = group.add
     add("list", run_list, "list rules in order, and grants", "list --json")
     trying = add(
         "try",

@@ -3,12 +3,12 @@
 import argparse
 import json
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from greenroom.cli.client import HubClient, add_options, open_client
+from greenroom.cli.client import HubClient, open_client
 from greenroom.cli.terminal import escape_line, explain_error, say, show_json, show_table
+from greenroom.cli.verb_group import add_group
 from greenroom.cli.verbs import add_verbs
 from greenroom.errors import Refused
 from greenroom.rules.agents.verbs import PROFILE_VERBS
@@ -16,15 +16,8 @@ from greenroom.validation import get_nearest
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("profile", help="list, check, change, import and export profiles")
-    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-
-    def add(name: str, run: Callable[[argparse.Namespace], int], says: str, example: str) -> argparse.ArgumentParser:
-        one: argparse.ArgumentParser = inner.add_parser(name, help=says, epilog=f"example: greenroom profile {example}")
-        add_options(one)
-        one.set_defaults(run=run)
-        return one
-
+    group = add_group(verbs, "profile", "list, check, change, import and export profiles")
+    add = group.add
     add("list", run_list, "list all profiles", "list --json")
     show = add("show", run_show, "show a profile with all its keys", "show claude")
     show.add_argument("name", metavar="NAME")
@@ -33,7 +26,7 @@ def add_to(verbs: Any) -> None:
     put = add("put", run_put, "create or replace a profile from a TOML or JSON file", "put reviewer reviewer.toml")
     put.add_argument("name", metavar="NAME")
     put.add_argument("file", metavar="FILE")
-    add_verbs(inner, PROFILE_VERBS)
+    add_verbs(group.actions, PROFILE_VERBS)
     bring = add("import", run_import, "import all profiles of a bundle, or none", "import team.toml")
     bring.add_argument("file", metavar="FILE")
     export = add("export", run_export, "write profiles into one file, .json or .toml", "export team.toml reviewer")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from greenroom.cli.arg_parser import add_limit_option
-from greenroom.cli.client import HubClient, add_options, open_client
+from greenroom.cli.client import HubClient, open_client
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.run import ENDED, wait_for_run
 from greenroom.cli.terminal import (
@@ -24,6 +24,7 @@ from greenroom.cli.terminal import (
     show_table,
     truncate_text,
 )
+from greenroom.cli.verb_group import add_group
 from greenroom.cli.verbs import add_verbs
 from greenroom.errors import Refused
 from greenroom.rules.runs.verbs import RUN_VERBS
@@ -39,35 +40,30 @@ _SHOWN = (
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("runs", help="list, show, follow and cancel runs")
-    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    for name, help_text, run, example in (
-        ("list", "list runs, newest first", run_list, "greenroom runs list --status waiting --limit 5"),
-        ("show", "show a run with its output", run_show, "greenroom runs show run_01m7..."),
-        ("tree", "show the tree of a run", run_tree, "greenroom runs tree run_01m7..."),
-        ("diff", "show what a run changed in its worktree", run_diff, "greenroom runs diff run_01m7..."),
-        ("follow", "show a run live until it ends", run_follow, "greenroom runs follow run_01m7..."),
-        (
-            "continue",
-            "give the agent of a finished run another task, in the same conversation",
-            run_continue,
-            "greenroom runs continue run_01m7... 'now add a test'",
-        ),
+    group = add_group(verbs, "runs", "list, show, follow and cancel runs")
+    listing = group.add("list", run_list, "list runs, newest first", "list --status waiting --limit 5")
+    listing.add_argument("--status", choices=_STATUSES, help="only runs with this status")
+    add_limit_option(listing)
+    for name, run, says in (
+        ("show", run_show, "show a run with its output"),
+        ("tree", run_tree, "show the tree of a run"),
+        ("diff", run_diff, "show what a run changed in its worktree"),
+        ("follow", run_follow, "show a run live until it ends"),
     ):
-        one = inner.add_parser(name, help=help_text, epilog=f"example: {example}")
-        add_options(one)
-        if name == "list":
-            one.add_argument("--status", choices=_STATUSES, help="only runs with this status")
-            add_limit_option(one)
-        else:
-            one.add_argument("id", metavar="ID", type=build_id_type("run"))
-        if name == "continue":
-            one.add_argument("prompt", metavar="PROMPT", help="the task; - reads it from standard input")
-            how = one.add_mutually_exclusive_group()
-            how.add_argument("--follow", action="store_true", help="show what the agent says and does as it happens")
-            how.add_argument("--detach", action="store_true", help="print the new run's id and return at once")
-        one.set_defaults(run=run)
-    add_verbs(inner, RUN_VERBS)
+        one = group.add(name, run, says, f"{name} run_01m7...")
+        one.add_argument("id", metavar="ID", type=build_id_type("run"))
+    more = group.add(
+        "continue",
+        run_continue,
+        "give the agent of a finished run another task, in the same conversation",
+        "continue run_01m7... 'now add a test'",
+    )
+    more.add_argument("id", metavar="ID", type=build_id_type("run"))
+    more.add_argument("prompt", metavar="PROMPT", help="the task; - reads it from standard input")
+    how = more.add_mutually_exclusive_group()
+    how.add_argument("--follow", action="store_true", help="show what the agent says and does as it happens")
+    how.add_argument("--detach", action="store_true", help="print the new run's id and return at once")
+    add_verbs(group.actions, RUN_VERBS)
 
 
 def run_list(args: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.cli.arg_parser import add_limit_option, parse_count, parse_seconds, parse_seq
-from greenroom.cli.client import HubClient, add_options, open_client, retry_while_away
+from greenroom.cli.client import HubClient, open_client, retry_while_away
 from greenroom.cli.ids import build_id_type, need_id
 from greenroom.cli.terminal import (
     escape_line,
@@ -19,6 +19,7 @@ from greenroom.cli.terminal import (
     show_message,
     show_table,
 )
+from greenroom.cli.verb_group import Run, VerbGroup, add_group
 from greenroom.cli.verbs import add_verbs
 from greenroom.errors import Refused
 from greenroom.rules.threads.verbs import THREAD_VERBS
@@ -31,35 +32,22 @@ _STATES = ("discuss", "implement", "review", "done", "closed", "archived")
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("thread", help="read, post and wait in threads")
-    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = inner.add_parser(
-        "list", help="list threads, newest first", epilog="example: greenroom thread list --limit 5"
-    )
-    add_options(listing)
+    group = add_group(verbs, "thread", "read, post and wait in threads")
+    listing = group.add("list", run_list, "list threads, newest first", "list --limit 5")
     listing.add_argument("--status", choices=_STATES, help="only threads with this status")
     listing.add_argument("--all", action="store_true", help="also archived threads")
     add_limit_option(listing)
-    listing.set_defaults(run=run_list)
-    show = _add_thread_verb(
-        inner, "show", "show a thread's messages, oldest first", 'greenroom thread show "Plan" --limit 9'
-    )
+    show = _add_thread_verb(group, "show", run_show, "show a thread's messages, oldest first", 'show "Plan" --limit 9')
     show.add_argument("--after", type=parse_seq, default=0, metavar="SEQ", help="only messages after this seq")
     show.add_argument("--limit", type=parse_count, help="only the newest N")
-    show.set_defaults(run=run_show)
-    post = _add_thread_verb(
-        inner, "post", "post a message in a thread", 'greenroom thread post "Plan" "Shall we?" --new'
-    )
+    post = _add_thread_verb(group, "post", run_post, "post a message in a thread", 'post "Plan" "Shall we?" --new')
     post.add_argument("text", metavar="TEXT", help="the message; - reads it from stdin")
     post.add_argument("--new", action="store_true", help="create the thread if there is none with that topic")
     post.add_argument("--as", dest="author", metavar="NAME", help="your name, if you post as a person")
     post.add_argument(
         "--to", metavar="AGENT", type=build_id_type("agt", suggests=False), help="hand over to this agent"
     )
-    post.set_defaults(run=run_post)
-    wait = _add_thread_verb(
-        inner, "wait", "wait for the next messages in a thread", 'greenroom thread wait "Plan" --follow'
-    )
+    wait = _add_thread_verb(group, "wait", run_wait, "wait for the next messages in a thread", 'wait "Plan" --follow')
     wait.add_argument(
         "--after", type=parse_seq, metavar="SEQ", help="wait for messages after this seq (default: from now)"
     )
@@ -74,18 +62,13 @@ def add_to(verbs: Any) -> None:
         help="only handoffs to this agent",
     )
     wait.add_argument("--follow", action="store_true", help="continue until Ctrl-C, also across restarts of the hub")
-    wait.set_defaults(run=run_wait)
-    export = _add_thread_verb(
-        inner, "export", "export a thread as Markdown", 'greenroom thread export "Plan" --out plan.md'
-    )
+    export = _add_thread_verb(group, "export", run_export, "export a thread as Markdown", 'export "Plan" --out plan.md')
     export.add_argument("--out", metavar="FILE", help="write to a new file")
-    export.set_defaults(run=run_export)
-    add_verbs(inner, THREAD_VERBS)
+    add_verbs(group.actions, THREAD_VERBS)
 
 
-def _add_thread_verb(inner: Any, name: str, help: str, example: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = inner.add_parser(name, help=help, epilog=f"example: {example}")
-    add_options(parser)
+def _add_thread_verb(group: VerbGroup, name: str, run: Run, says: str, example: str) -> argparse.ArgumentParser:
+    parser = group.add(name, run, says, example)
     parser.add_argument("thread", metavar="THREAD", help="the thread, by id or topic")
     return parser
 

@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from greenroom.cli.client import add_options, open_client
+from greenroom.cli.client import open_client
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.terminal import escape_line, format_age, format_local_time, say, show_json, show_table
 from greenroom.cli.thread import need_thread_id
+from greenroom.cli.verb_group import add_group
 from greenroom.cli.verbs import add_verbs
 from greenroom.errors import Refused
 from greenroom.rules.access.verbs import CREDENTIAL_VERBS
@@ -21,15 +22,14 @@ KINDS = ("agent", "operator", "viewer", "room", "webhook")
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("token", help="create, list and revoke credentials")
-    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    create = inner.add_parser(
+    group = add_group(verbs, "token", "create, list and revoke credentials")
+    create = group.add(
         "create",
-        help="create a credential; its token is shown only once",
-        description="Create a credential. The token is printed once. The hub stores only its digest.",
-        epilog="example: greenroom token create --name claude --out ~/.greenroom/claude.token",
+        run_create,
+        "create a credential; its token is shown only once",
+        "create --name claude --out ~/.greenroom/claude.token",
+        "Create a credential. The token is printed once. The hub stores only its digest.",
     )
-    add_options(create)
     create.add_argument("--name", help="a name for your lists (with --room: the room's name)")
     create.add_argument("--kind", choices=KINDS, help="who will use it (default: agent; room with --room)")
     create.add_argument("--enrol", action="store_true", help="for an agent that may register further agents")
@@ -46,19 +46,10 @@ def add_to(verbs: Any) -> None:
     create.add_argument("--only", choices=("ask", "answer"), help="with --room: only for asking, or only for answering")
     create.add_argument("--days", type=_parse_days, help="expires after this many days")
     create.add_argument("--out", metavar="FILE", help="write the token to a new file that only you can read")
-    create.set_defaults(run=run_create)
-    listing = inner.add_parser(
-        "list", help="list credentials, without their secrets", epilog="example: greenroom token list --json"
-    )
-    add_options(listing)
+    listing = group.add("list", run_list, "list credentials, without their secrets", "list --json")
     listing.add_argument("--all", action="store_true", help="also revoked and expired ones")
-    listing.set_defaults(run=run_list)
-    add_verbs(inner, CREDENTIAL_VERBS)
-    login = inner.add_parser(
-        "login", help="create a one-time code that logs a browser in", epilog="example: greenroom token login"
-    )
-    add_options(login)
-    login.set_defaults(run=run_login)
+    add_verbs(group.actions, CREDENTIAL_VERBS)
+    group.add("login", run_login, "create a one-time code that logs a browser in", "login")
 
 
 def _parse_days(text: str) -> int:

@@ -3,12 +3,12 @@
 import argparse
 import json
 import shlex
-from collections.abc import Callable
 from typing import Any
 
 from greenroom.cli.arg_parser import parse_count
-from greenroom.cli.client import HubClient, add_options, open_client
+from greenroom.cli.client import HubClient, open_client
 from greenroom.cli.terminal import escape_line, escape_lines, say, show_json, show_table
+from greenroom.cli.verb_group import add_group
 from greenroom.cli.verbs import add_verbs
 from greenroom.errors import Refused
 from greenroom.link.ask_kinds import RISKS
@@ -16,15 +16,8 @@ from greenroom.rules.servers.verbs import SERVER_VERBS
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("tools", help="manage MCP servers whose tools agents use through the hub")
-    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-
-    def add(name: str, run: Callable[[argparse.Namespace], int], says: str, example: str) -> argparse.ArgumentParser:
-        one: argparse.ArgumentParser = inner.add_parser(name, help=says, epilog=f"example: greenroom tools {example}")
-        add_options(one)
-        one.set_defaults(run=run)
-        return one
-
+    group = add_group(verbs, "tools", "manage MCP servers whose tools agents use through the hub")
+    add = group.add
     adding = add("add", run_add, "register or change a server", "add files --command 'mcp-files --root /srv'")
     adding.add_argument("name", metavar="SERVER")
     source = adding.add_mutually_exclusive_group(required=True)
@@ -65,7 +58,7 @@ def add_to(verbs: Any) -> None:
         "tools", metavar="TOOL", nargs="*", help="the tools (default: all that are held, after showing them)"
     )
     accept.add_argument("--yes", action="store_true", help="accept all without confirmation")
-    add_verbs(inner, SERVER_VERBS)
+    add_verbs(group.actions, SERVER_VERBS)
 
 
 def run_add(args: argparse.Namespace) -> int:

@@ -68,21 +68,9 @@ class Mail(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     metadata: dict[str, Any] | None = None
 
 
-class PostedMessage(msgspec.Struct):
+class PostedMessage(shapes.SentMessage):
     """A message as it was stored. An agent also gets what its next strict post must show."""
 
-    id: str
-    seq: int
-    author: str
-    author_id: str | None
-    author_name: str
-    author_emoji: str
-    role: str
-    content: str
-    created_at: str
-    priority: str
-    reply_to_msg_id: str | None
-    metadata: str | None
     current_seq: int
     reply_token: str | None
     reply_window: shapes.ReplyWindow

@@ -50,8 +50,8 @@ class RestReaction(msgspec.Struct):
     created_at: str
 
 
-class RestMessage(msgspec.Struct):
-    """A message. `author_id` is null when a person wrote it; `metadata` is JSON as a text."""
+class SentMessage(msgspec.Struct):
+    """A message as it was sent. `author_id` is null when a person wrote it; `metadata` is JSON as a text."""
 
     id: str
     seq: int
@@ -65,6 +65,11 @@ class RestMessage(msgspec.Struct):
     priority: str
     reply_to_msg_id: str | None
     metadata: str | None
+
+
+class RestMessage(SentMessage):
+    """A message as it is now."""
+
     edited_at: str | None
     edit_version: int
     reactions: list[RestReaction]

@@ -1,9 +1,12 @@
 """Rows of agents."""
 
+from functools import partial
+
 import msgspec
 
 from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
+from greenroom.log.row_changes import change_row
 from greenroom.rules.agents import invitations, profiles, stored_bytes, wrong_profiles
 from greenroom.rules.agents import unavailable_programs as missing_programs
 from greenroom.rules.agents.decide import DECIDE
@@ -19,6 +22,8 @@ from greenroom.rules.agents.model import (
     AgentUpdated,
 )
 from greenroom.rules.agents.names import compute_skeleton
+
+_change = partial(change_row, AGENTS)
 
 
 def agent_registered(tx: Tx, event: AgentRegistered, record: Recorded) -> None:
@@ -78,12 +83,6 @@ def agent_unregistered(tx: Tx, event: AgentUnregistered, record: Recorded) -> No
 
 def agent_kicked(tx: Tx, event: AgentKicked, record: Recorded) -> None:
     _change(tx, event.agent_id, state="kicked")
-
-
-def _change(tx: Tx, agent_id: str, **fields: object) -> None:
-    found = tx.get(AGENTS, agent_id)
-    if found is not None:
-        tx.put(AGENTS, msgspec.structs.replace(found, **fields))
 
 
 PROJECT: dict[type[Event], Project] = {

@@ -1,5 +1,6 @@
 """Rows of nodes and their orders."""
 
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -7,6 +8,7 @@ import msgspec
 from greenroom.link.orders import EndOrder, UnknownOrder, read_work
 from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
+from greenroom.log.row_changes import change_row
 from greenroom.rules.nodes.decide import DECIDE
 from greenroom.rules.nodes.model import (
     NODES,
@@ -24,6 +26,8 @@ from greenroom.rules.nodes.model import (
     OrderGiven,
     OrdersTaken,
 )
+
+_change = partial(change_row, NODES)
 
 
 def node_joined(tx: Tx, event: NodeJoined, record: Recorded) -> None:
@@ -85,12 +89,6 @@ def orders_taken(tx: Tx, event: OrdersTaken, record: Recorded) -> None:
 
 def items_taken(tx: Tx, event: ItemsTaken, record: Recorded) -> None:
     _change(tx, event.node_id, taken=event.number)
-
-
-def _change(tx: Tx, node_id: str, **fields: Any) -> None:
-    node = tx.get(NODES, node_id)
-    if node is not None:
-        tx.put(NODES, msgspec.structs.replace(node, **fields))
 
 
 def read_old_order(fields: dict[str, Any]) -> dict[str, Any]:

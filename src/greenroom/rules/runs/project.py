@@ -1,5 +1,6 @@
 """The projection of runs and trees."""
 
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -17,6 +18,7 @@ from greenroom.link.reports import (
 )
 from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Context, Event, Noun, Project, Recorded, Rows, Tx
+from greenroom.log.row_changes import change_row
 from greenroom.rules.access.model import CredentialRevoked
 from greenroom.rules.agents.model import AGENTS
 from greenroom.rules.agents.stored_bytes import add_stored_bytes
@@ -53,6 +55,7 @@ from greenroom.runtimes import tool_kinds
 replace = msgspec.structs.replace
 _WAIT_CHARS = 500
 _NO_WAIT: dict[str, Any] = {"waiting_for": None, "waits_kind": None, "waits_key": "", "goes_on_at": 0}
+_change = partial(change_row, RUNS)
 
 
 def run_created(tx: Tx, event: e.RunCreated, record: Recorded) -> None:
@@ -219,12 +222,6 @@ def tree_cancelled(tx: Tx, event: e.TreeCancelled, record: Recorded) -> None:
     tree = tx.get(TREES, event.root_id)
     if tree is not None:
         tx.put(TREES, replace(tree, tombstone=record.by))
-
-
-def _change(tx: Tx, run_id: str, **fields: Any) -> None:
-    run = tx.get(RUNS, run_id)
-    if run is not None:
-        tx.put(RUNS, replace(run, **fields))
 
 
 PROJECT: dict[type[Event], Project] = {

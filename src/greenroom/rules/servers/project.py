@@ -1,9 +1,12 @@
 """The projection of servers and their tools."""
 
+from functools import partial
+
 import msgspec
 
 from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
+from greenroom.log.row_changes import change_row
 from greenroom.rules.servers.commands import (
     ServerPut,
     ServerRemoved,
@@ -17,6 +20,7 @@ from greenroom.rules.servers.decide import DECIDE
 from greenroom.rules.servers.model import SERVER_TOOLS, SERVERS, McpServer, ServerState, ServerTool
 
 replace = msgspec.structs.replace
+_change = partial(change_row, SERVER_TOOLS)
 
 
 def server_put(tx: Tx, event: ServerPut, record: Recorded) -> None:
@@ -64,12 +68,6 @@ def tool_accepted(tx: Tx, event: ToolAccepted, record: Recorded) -> None:
 
 def tool_held(tx: Tx, event: ToolHeld, record: Recorded) -> None:
     _change(tx, event.server, event.name, state="held")
-
-
-def _change(tx: Tx, server: str, name: str, **fields: object) -> None:
-    found = tx.get(SERVER_TOOLS, server, name)
-    if found is not None:
-        tx.put(SERVER_TOOLS, replace(found, **fields))
 
 
 PROJECT: dict[type[Event], Project] = {

@@ -1,11 +1,13 @@
 """The projection of threads, members and messages."""
 
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
+from greenroom.log.row_changes import change_row
 from greenroom.rules.threads import events as e
 from greenroom.rules.threads import pins
 from greenroom.rules.threads.decide import DECIDE
@@ -41,6 +43,7 @@ from greenroom.rules.threads.uploads import find_shown_uploads
 _UNUSED = 64
 _MINUTE = 60_000
 replace = msgspec.structs.replace
+_change = partial(change_row, THREADS)
 
 
 def thread_created(tx: Tx, event: e.ThreadCreated, record: Recorded) -> None:
@@ -255,12 +258,6 @@ def cursors_advanced(tx: Tx, event: e.CursorsAdvanced, record: Recorded) -> None
         if member is not None:
             delivered, seen = max(member.delivered, reached.delivered), max(member.seen, reached.seen)
             tx.put(MEMBERS, replace(member, delivered=delivered, seen=seen))
-
-
-def _change(tx: Tx, thread_id: str, **fields: Any) -> None:
-    thread = tx.get(THREADS, thread_id)
-    if thread is not None:
-        tx.put(THREADS, replace(thread, **fields))
 
 
 PROJECT: dict[type[Event], Project] = {
