@@ -19,6 +19,7 @@ _MECHANISM = (
     "greenroom.log.sqlite_rows",
     "greenroom.log.sqlite_text_index",
     "greenroom.log.postgres_rows",
+    "greenroom.log.copied_fields",
     "greenroom.log.row_changes",
     "greenroom.log.rebuild",
 )

@@ -130,16 +130,9 @@ export interface Approval {
 }
 
 export interface Ask {
-  id: string
   kind: "decision" | "gate" | "permission" | "poll" | "question" | "report"
-  state: "answered" | "expired" | "open" | "withdrawn"
   asker: Asker
-  key: string
   title: string
-  asked_at: number
-  agent_id?: string | null
-  run_id?: string | null
-  workflow_run_id?: string | null
   thread_id?: string | null
   room?: string | null
   risk?: "high" | "low" | "medium"
@@ -155,11 +148,18 @@ export interface Ask {
   labels?: Record<string, string>
   asked_of?: string[]
   approvers?: number
+  deadline?: number
+  warn_at?: number
+  id: string
+  state: "answered" | "expired" | "open" | "withdrawn"
+  key: string
+  asked_at: number
+  agent_id?: string | null
+  run_id?: string | null
+  workflow_run_id?: string | null
   approvals?: Approval[]
   refusals?: Approval[]
   votes?: Approval[]
-  deadline?: number
-  warn_at?: number
   warned?: boolean
   snoozed_until?: number
   delegated_to?: string | null
@@ -174,9 +174,7 @@ export interface Ask {
 
 export interface AskAnswer {
   verdict: "answer" | "approve" | "deny"
-  by: string
   name: string
-  at: number
   text?: string
   options?: string[][]
   arguments?: unknown
@@ -186,6 +184,8 @@ export interface AskAnswer {
   scope?: "call" | "once" | "profile" | "rule" | "run"
   rule?: string
   lapses_at?: number
+  by: string
+  at: number
 }
 
 export interface AskOption {
@@ -334,15 +334,15 @@ export interface ChangedMessage {
 }
 
 export interface Channel {
-  id: string
   kind: "chat" | "ntfy" | "push" | "webhook"
   name: string
   host: string
   owner: string
-  created_at: number
-  since: number
   room?: string | null
   rules?: Rules
+  id: string
+  created_at: number
+  since: number
   failed?: string
   failed_at?: number
 }
@@ -566,8 +566,8 @@ export interface JoinedNode {
 }
 
 export interface Judgement {
-  seq?: number
   id: string
+  seq?: number
   at: number
   wanted: CallRequest
   verdict: Verdict
@@ -666,18 +666,12 @@ export interface ListedProfile {
 }
 
 export interface ListedRun {
-  seq?: number
-  id: string
   profile: string
   agent_id: string
   root_id: string
   depth: number
-  status: string
   prompt: string
-  created_at: number
-  by: string
   parent_id?: string | null
-  path?: string[]
   thread_id?: string | null
   node_id?: string | null
   pinned?: string | null
@@ -685,6 +679,20 @@ export interface ListedRun {
   context?: AgentContext | null
   task?: string | null
   continues?: string | null
+  session?: string | null
+  isolation?: string
+  overrides?: Record<string, string | number | boolean>
+  is_step?: boolean
+  taint?: string
+  timeout_s?: number
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+  id: string
+  seq?: number
+  status: string
+  created_at: number
+  by: string
+  path?: string[]
   continued_in?: string | null
   output?: string | null
   result?: unknown
@@ -700,9 +708,6 @@ export interface ListedRun {
   calls?: number
   items?: number
   heard_bytes?: number
-  session?: string | null
-  isolation?: string
-  overrides?: Record<string, string | number | boolean>
   directory?: string
   repository?: string
   branch?: string
@@ -712,11 +717,6 @@ export interface ListedRun {
   deadline?: number
   goes_on_at?: number
   extended_at?: number
-  is_step?: boolean
-  taint?: string
-  timeout_s?: number
-  max_tokens?: number | null
-  max_cost_usd?: number | null
   agent_name?: string
   held_up_by?: string
 }
@@ -1563,18 +1563,12 @@ export interface Rules {
 }
 
 export interface Run {
-  seq?: number
-  id: string
   profile: string
   agent_id: string
   root_id: string
   depth: number
-  status: string
   prompt: string
-  created_at: number
-  by: string
   parent_id?: string | null
-  path?: string[]
   thread_id?: string | null
   node_id?: string | null
   pinned?: string | null
@@ -1582,6 +1576,20 @@ export interface Run {
   context?: AgentContext | null
   task?: string | null
   continues?: string | null
+  session?: string | null
+  isolation?: string
+  overrides?: Record<string, string | number | boolean>
+  is_step?: boolean
+  taint?: string
+  timeout_s?: number
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+  id: string
+  seq?: number
+  status: string
+  created_at: number
+  by: string
+  path?: string[]
   continued_in?: string | null
   output?: string | null
   result?: unknown
@@ -1597,9 +1605,6 @@ export interface Run {
   calls?: number
   items?: number
   heard_bytes?: number
-  session?: string | null
-  isolation?: string
-  overrides?: Record<string, string | number | boolean>
   directory?: string
   repository?: string
   branch?: string
@@ -1609,11 +1614,6 @@ export interface Run {
   deadline?: number
   goes_on_at?: number
   extended_at?: number
-  is_step?: boolean
-  taint?: string
-  timeout_s?: number
-  max_tokens?: number | null
-  max_cost_usd?: number | null
 }
 
 export interface RunItem {
@@ -2061,15 +2061,24 @@ export interface WorkflowReport {
 }
 
 export interface WorkflowRun {
-  seq?: number
-  id: string
   workflow: string
   digest: string
+  root_id: string
+  steps: number
+  due?: number
+  depth?: number
+  parent_id?: string | null
+  parent_step?: string | null
+  parent_attempt?: number
+  thread_id?: string | null
+  trigger?: string
+  taint?: string
+  directory?: string | null
+  id: string
+  seq?: number
   status: "paused" | "running" | "stopping" | "cancelled" | "completed" | "failed"
   created_at: number
   by: string
-  root_id: string
-  steps: number
   completed?: number
   failed?: number
   skipped?: number
@@ -2078,15 +2087,7 @@ export interface WorkflowRun {
   working?: number
   first_queued?: string | null
   last_queued?: string | null
-  due?: number
   debts?: number
-  depth?: number
-  parent_id?: string | null
-  parent_step?: string | null
-  parent_attempt?: number
-  thread_id?: string | null
-  trigger?: string
-  taint?: string
   note?: string | null
   verdict?: "cancelled" | "completed" | "failed" | null
   takes_back?: boolean
@@ -2096,7 +2097,6 @@ export interface WorkflowRun {
   spent?: WorkflowUsage
   waiting?: boolean
   waits_for?: PersonWait[]
-  directory?: string | null
 }
 
 export interface WorkflowShown {

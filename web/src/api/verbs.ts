@@ -12,6 +12,7 @@ import type {
   ExtendRunBody,
   HoldToolsBody,
   KeptRule,
+  KickedAgent,
   Node,
   Ok,
   PauseWorkflowBody,
@@ -27,6 +28,7 @@ import type {
   SetThreadStateBody,
   ShownServer,
   SignalStepBody,
+  SnoozeAskBody,
   SteerRunBody,
   Stopped,
   TriggerState,
@@ -67,7 +69,7 @@ export const cancelRun = (id: string, body: CancelRunBody): Promise<Run> =>
 export const closeThread = (id: string, body: CloseThreadBody): Promise<Ok> =>
   call('POST', `/api/threads/${encodeURIComponent(id)}/close`, body)
 
-/** Delegate an ask. */
+/** Delegate an ask: show it to other people. */
 export const delegateAsk = (id: string, body: DelegateAskBody): Promise<Ask> =>
   call('POST', `/api/asks/${encodeURIComponent(id)}/delegate`, body)
 
@@ -102,6 +104,10 @@ export const extendRun = (id: string, body: ExtendRunBody): Promise<Run> =>
 /** Hold tools: hide them from agents. */
 export const holdTools = (id: string, body: HoldToolsBody): Promise<ShownServer> =>
   call('POST', `/api/servers/${encodeURIComponent(id)}/hold`, body)
+
+/** Remove an agent and revoke its credentials. */
+export const kickAgent = (id: string): Promise<KickedAgent> =>
+  call('POST', `/api/agents/${encodeURIComponent(id)}/kick`, {})
 
 /** Pause a run: start no new steps. */
 export const pauseWorkflow = (id: string, body: PauseWorkflowBody): Promise<WorkflowRun> =>
@@ -155,6 +161,10 @@ export const resumeWorkflow = (id: string): Promise<WorkflowRun> =>
 export const retryWorkflow = (id: string, body: RetryWorkflowBody): Promise<WorkflowRun> =>
   call('POST', `/api/workflow-runs/${encodeURIComponent(id)}/retry`, body)
 
+/** Revoke a credential at once, on open connections too. */
+export const revokeCredential = (id: string): Promise<Ok> =>
+  call('DELETE', `/api/credentials/${encodeURIComponent(id)}`)
+
 /** Revoke a grant. */
 export const revokeGrant = (id: string): Promise<void> =>
   call('DELETE', `/api/policy/grants/${encodeURIComponent(id)}`)
@@ -166,6 +176,10 @@ export const setThreadState = (id: string, body: SetThreadStateBody): Promise<Ok
 /** Give a waiting step its value. */
 export const signalStep = (id: string, body: SignalStepBody): Promise<WorkflowRun> =>
   call('POST', `/api/workflow-runs/${encodeURIComponent(id)}/signal`, body)
+
+/** Snooze an ask. */
+export const snoozeAsk = (id: string, body: SnoozeAskBody): Promise<Ask> =>
+  call('POST', `/api/asks/${encodeURIComponent(id)}/snooze`, body)
 
 /** Send a message to the agent. */
 export const steerRun = (id: string, body: SteerRunBody): Promise<Run> =>
