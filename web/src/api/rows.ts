@@ -6,17 +6,17 @@ export interface AfterWorkflow {
 }
 
 export interface Agent {
-  id: string
   name: string
   ide: string
   model: string
-  registered_at: number
   enrolled_by: string
   description?: string
   capabilities?: string[]
   skills?: AgentSkill[]
   display_name?: string | null
   emoji?: string | null
+  id: string
+  registered_at: number
   looks?: string
   state?: "kicked" | "registered" | "unregistered"
   profile?: string | null
@@ -64,16 +64,9 @@ export interface Approval {
 }
 
 export interface Ask {
-  id: string
   kind: "decision" | "gate" | "permission" | "poll" | "question" | "report"
-  state: "answered" | "expired" | "open" | "withdrawn"
   asker: Asker
-  key: string
   title: string
-  asked_at: number
-  agent_id?: string | null
-  run_id?: string | null
-  workflow_run_id?: string | null
   thread_id?: string | null
   room?: string | null
   risk?: "high" | "low" | "medium"
@@ -89,11 +82,18 @@ export interface Ask {
   labels?: Record<string, string>
   asked_of?: string[]
   approvers?: number
+  deadline?: number
+  warn_at?: number
+  id: string
+  state: "answered" | "expired" | "open" | "withdrawn"
+  key: string
+  asked_at: number
+  agent_id?: string | null
+  run_id?: string | null
+  workflow_run_id?: string | null
   approvals?: Approval[]
   refusals?: Approval[]
   votes?: Approval[]
-  deadline?: number
-  warn_at?: number
   warned?: boolean
   snoozed_until?: number
   delegated_to?: string | null
@@ -108,9 +108,7 @@ export interface Ask {
 
 export interface AskAnswer {
   verdict: "answer" | "approve" | "deny"
-  by: string
   name: string
-  at: number
   text?: string
   options?: string[][]
   arguments?: unknown
@@ -120,6 +118,8 @@ export interface AskAnswer {
   scope?: "call" | "once" | "profile" | "rule" | "run"
   rule?: string
   lapses_at?: number
+  by: string
+  at: number
 }
 
 export interface AskFile {
@@ -209,15 +209,15 @@ export interface CancelOrder {
 }
 
 export interface Channel {
-  id: string
   kind: "chat" | "ntfy" | "push" | "webhook"
   name: string
   host: string
   owner: string
-  created_at: number
-  since: number
   room?: string | null
   rules?: Rules
+  id: string
+  created_at: number
+  since: number
   failed?: string
   failed_at?: number
 }
@@ -239,18 +239,14 @@ export interface Content {
 }
 
 export interface Credential {
-  id: string
   kind: string
   name: string
   digest: string
   rights: string[]
-  created_at: number
-  created_by: string
   agent_id?: string | null
   threads?: string[] | null
   room?: string | null
   expires_at?: number | null
-  revoked_at?: number | null
   browser?: boolean
   key_digest?: string
   login_of?: string | null
@@ -258,6 +254,10 @@ export interface Credential {
   person?: string
   device?: string
   address?: string
+  id: string
+  created_at: number
+  created_by: string
+  revoked_at?: number | null
   last_used_at?: number | null
 }
 
@@ -353,8 +353,8 @@ export interface Input {
 }
 
 export interface Judgement {
-  seq?: number
   id: string
+  seq?: number
   at: number
   wanted: CallRequest
   verdict: Verdict
@@ -430,14 +430,11 @@ export interface Member {
 }
 
 export interface Message {
-  id: string
   thread_id: string
-  seq: number
   author_id: string
   author_name: string
   role: string
   content: string
-  created_at: number
   agent?: boolean
   body?: string | null
   body_bytes?: number
@@ -447,10 +444,13 @@ export interface Message {
   reply_to?: string | null
   handoff_target?: string | null
   stop_reason?: string | null
+  said?: Sentence | null
+  id: string
+  seq: number
+  created_at: number
   edited_at?: number | null
   edit_version?: number
   reactions?: Reaction[]
-  said?: Sentence | null
 }
 
 export interface MessageFilter {
@@ -637,18 +637,12 @@ export interface Rules {
 }
 
 export interface Run {
-  seq?: number
-  id: string
   profile: string
   agent_id: string
   root_id: string
   depth: number
-  status: string
   prompt: string
-  created_at: number
-  by: string
   parent_id?: string | null
-  path?: string[]
   thread_id?: string | null
   node_id?: string | null
   pinned?: string | null
@@ -656,6 +650,20 @@ export interface Run {
   context?: AgentContext | null
   task?: string | null
   continues?: string | null
+  session?: string | null
+  isolation?: string
+  overrides?: Record<string, string | number | boolean>
+  is_step?: boolean
+  taint?: string
+  timeout_s?: number
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+  id: string
+  seq?: number
+  status: string
+  created_at: number
+  by: string
+  path?: string[]
   continued_in?: string | null
   output?: string | null
   result?: unknown
@@ -671,9 +679,6 @@ export interface Run {
   calls?: number
   items?: number
   heard_bytes?: number
-  session?: string | null
-  isolation?: string
-  overrides?: Record<string, string | number | boolean>
   directory?: string
   repository?: string
   branch?: string
@@ -683,11 +688,6 @@ export interface Run {
   deadline?: number
   goes_on_at?: number
   extended_at?: number
-  is_step?: boolean
-  taint?: string
-  timeout_s?: number
-  max_tokens?: number | null
-  max_cost_usd?: number | null
 }
 
 export interface RunItem {
@@ -830,8 +830,8 @@ export interface Subject {
 }
 
 export interface Thread {
-  seq?: number
   id: string
+  seq?: number
   topic: string
   status: string
   created_at: number
@@ -1051,15 +1051,24 @@ export interface WorkflowLimits {
 }
 
 export interface WorkflowRun {
-  seq?: number
-  id: string
   workflow: string
   digest: string
+  root_id: string
+  steps: number
+  due?: number
+  depth?: number
+  parent_id?: string | null
+  parent_step?: string | null
+  parent_attempt?: number
+  thread_id?: string | null
+  trigger?: string
+  taint?: string
+  directory?: string | null
+  id: string
+  seq?: number
   status: "paused" | "running" | "stopping" | "cancelled" | "completed" | "failed"
   created_at: number
   by: string
-  root_id: string
-  steps: number
   completed?: number
   failed?: number
   skipped?: number
@@ -1068,15 +1077,7 @@ export interface WorkflowRun {
   working?: number
   first_queued?: string | null
   last_queued?: string | null
-  due?: number
   debts?: number
-  depth?: number
-  parent_id?: string | null
-  parent_step?: string | null
-  parent_attempt?: number
-  thread_id?: string | null
-  trigger?: string
-  taint?: string
   note?: string | Sentence | null
   verdict?: "cancelled" | "completed" | "failed" | null
   takes_back?: boolean
@@ -1086,7 +1087,6 @@ export interface WorkflowRun {
   spent?: WorkflowUsage
   waiting?: boolean
   waits_for?: PersonWait[]
-  directory?: string | null
 }
 
 export interface WorkflowStep {

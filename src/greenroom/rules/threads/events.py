@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 from greenroom.log.model import Event
 from greenroom.rules.threads.commands import CursorAdvance
 from greenroom.rules.threads.model import MessageFields, ThreadSettings
-from greenroom.sentences import Sentence
 
 
 class ThreadCreated(Event, frozen=True, kw_only=True):
@@ -52,8 +51,6 @@ class MessagePosted(MessageFields, Event, frozen=True, kw_only=True):
     expected_last_seq: int | None = None
     counted: bool = False
     """Whether it counts for the author's rate limit."""
-    said: Sentence | None = None
-    """The sentence that `content` has in English, if the hub says it."""
     body_bytes: int = 0
     """The bytes of the file that `body` names; 0 in logs from before they were counted."""
 

@@ -94,6 +94,8 @@ class MessageFields(msgspec.Struct, frozen=True, kw_only=True):
     reply_to: str | None = None
     handoff_target: str | None = None
     stop_reason: str | None = None
+    said: Sentence | None = None
+    """The sentence that `content` has in English, if the hub says it."""
 
 
 class Message(MessageFields, Row, frozen=True, kw_only=True):
@@ -105,8 +107,6 @@ class Message(MessageFields, Row, frozen=True, kw_only=True):
     edited_at: int | None = None
     edit_version: int = 0
     reactions: list[Reaction] = []
-    said: Sentence | None = None
-    """The sentence that `content` has in English, if the hub says it."""
 
 
 class MessageRevision(Row, frozen=True, kw_only=True):
