@@ -65,11 +65,20 @@ async def _keep_running(name: str, start: Callable[[], Coroutine[Any, Any, None]
         try:
             await start()
             return
-        except Unavailable as no:
-            logger.warning("the service %s must wait: %s", name, no)
-        except Exception:
-            logger.exception("the service %s failed, and starts again", name)
+        except Exception as error:
+            raise_if_cancelled()
+            if isinstance(error, Unavailable):
+                logger.warning("the service %s must wait: %s", name, error)
+            else:
+                logger.exception("the service %s failed, and starts again", name)
         await asyncio.sleep(_RETRY_S)
+
+
+def raise_if_cancelled() -> None:
+    """End a task that was cancelled while it failed: the failure can take the place of the cancellation."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 async def _run_led(log: Log, service: Service) -> None:

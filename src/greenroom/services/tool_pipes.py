@@ -31,17 +31,7 @@ async def open_pipes(
 
     It does not outlive the hub either: its processes have the `mark`, by which the next hub ends them.
     """
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=words,
-        env={**get_default_environment(), **env, MARK: mark},
-        cwd=directory,
-        limit=MOST_BYTES,
-        start_new_session=True,
-        preexec_fn=die_with_parent if TREES_ARE_FOUND else None,
-    )
+    process = await _start_process(command, {**get_default_environment(), **env, MARK: mark}, directory, words)
     says, heard = anyio.create_memory_object_stream[Any](0)
     wishes, wished = anyio.create_memory_object_stream[Any](0)
     try:
@@ -59,6 +49,30 @@ async def open_pipes(
             await _end_process(process)
             if TREES_ARE_FOUND:
                 await asyncio.to_thread(end_tree, mark)
+
+
+async def _start_process(
+    command: list[str], env: dict[str, str], directory: Path | str, words: IO[Any]
+) -> asyncio.subprocess.Process:
+    """Start the program. A start that is cancelled is completed first: asyncio waits forever for a half-started one."""
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=words,
+            env=env,
+            cwd=directory,
+            limit=MOST_BYTES,
+            start_new_session=True,
+            preexec_fn=die_with_parent if TREES_ARE_FOUND else None,
+        )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await _end_process(await starting)
+        raise
 
 
 async def _read_messages(process: asyncio.subprocess.Process, says: Any) -> None:

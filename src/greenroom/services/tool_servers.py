@@ -19,6 +19,7 @@ from greenroom.rules.servers.model import SERVERS, DescribedTool, McpServer, Ser
 from greenroom.runtimes.process_trees import TREES_ARE_FOUND, build_family_mark, end_tree
 from greenroom.services.hub import Hub
 from greenroom.services.sdk_import_lock import SDK_LOADING
+from greenroom.services.service import raise_if_cancelled
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -123,6 +124,7 @@ class ToolServers:
                 error = "it has ended"
             except Exception as failed:
                 error = _explain_error(failed)
+            raise_if_cancelled()
             wait_s = _FIRST_WAIT_S if time.monotonic() - began > _STEADY_S else wait_s
             logger.warning("server %s: %s; next try in %.0f s", server.name, error, wait_s)
             await self._note(server, "down", error[:500])
