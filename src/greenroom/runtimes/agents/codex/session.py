@@ -115,11 +115,11 @@ class CodexSession:
                 return
         else:
             self._withdraw(asked.request)
-        await self._line.send({"id": asked.request, "result": build_answer(asked, decision)})
         if decision == "deny" and text:
-            # A refusal has no field for words, but the turn continues and can get them.
+            # A refusal has no place for words, so the turn gets them first: the model then has both at once.
             await self.steer(f"You may not do this: {asked.title}\n{text}")
-        elif decision == "cancel" and not asked.ends_turn:
+        await self._line.send({"id": asked.request, "result": build_answer(asked, decision)})
+        if decision == "cancel" and not asked.ends_turn:
             await self.cancel()
 
     async def cancel(self) -> None:
