@@ -17,6 +17,12 @@ def copy_fields(source: msgspec.Struct, kind: type[T], /, **more: Any) -> T:
     return kind(**dict(zip(names, read_values(source), strict=True)), **more)
 
 
+def take_fields(row: T, source: msgspec.Struct, /, **more: Any) -> T:
+    """`row` with the values that `source` has in the fields that both share, and those given as `more`."""
+    names, read_values = _find_shared(type(source), type(row), tuple(more))
+    return msgspec.structs.replace(row, **dict(zip(names, read_values(source), strict=True)), **more)
+
+
 @cache
 def _find_shared(
     source: type[msgspec.Struct], kind: type[msgspec.Struct], given: tuple[str, ...]

@@ -9,6 +9,7 @@ from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.verbs import VerbResult, build_verb_endpoints
 from greenroom.doors.rest.wire import build_json_response, read_json_response, read_query
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.model import Principal
@@ -54,14 +55,8 @@ async def list_agents(hub: Hub, by: Principal, request: Request) -> Response:
 
 def _build_listed_agent(hub: Hub, agent: Agent, *, is_invitable: bool) -> ListedAgent:
     shown = msgspec.structs.asdict(shapes.build_agent(hub, agent))
-    return ListedAgent(
-        **shown,
-        is_invitable=is_invitable,
-        is_available=is_invitable or shown["is_online"],
-        profile=agent.profile,
-        process=agent.process,
-        kept_as=agent.kept_as,
-    )
+    available = is_invitable or shown["is_online"]
+    return copy_fields(agent, ListedAgent, **shown, is_invitable=is_invitable, is_available=available)
 
 
 def _build_invitable(profile: Profile) -> ListedAgent:

@@ -123,7 +123,7 @@ def _compute_next_time(ask: Ask) -> int:
 def _keep_files(tx: Tx, ask_id: str, contents: list[Content]) -> None:
     for one in contents:
         if one.file is not None:
-            tx.put(ASK_FILES, AskFile(ask_id=ask_id, file=one.file, mime=one.mime, size=one.size))
+            tx.put(ASK_FILES, copy_fields(one, AskFile, ask_id=ask_id, file=one.file))
 
 
 PROJECT: dict[type[Event], Project] = {

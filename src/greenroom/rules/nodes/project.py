@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from greenroom.link.orders import EndOrder, UnknownOrder, read_work
-from greenroom.log.copied_fields import copy_fields
+from greenroom.log.copied_fields import copy_fields, take_fields
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.log.row_changes import change_row
 from greenroom.rules.nodes.decide import DECIDE
@@ -37,20 +37,9 @@ def node_joined(tx: Tx, event: NodeJoined, record: Recorded) -> None:
 
 def node_connected(tx: Tx, event: NodeConnected, record: Recorded) -> None:
     node = tx.get(NODES, event.node_id)
-    _change(
-        tx,
-        event.node_id,
-        state="connected",
-        epoch=event.epoch,
-        boot=event.boot,
-        labels=event.labels,
-        capacity=event.capacity,
-        drivers=event.drivers,
-        hub=event.hub,
-        insecure=event.insecure,
-        taken=max(node.taken if node else 0, event.acked),  # what a log has lost that a backup replaced comes no more
-        changed_at=record.at,
-    )
+    if node is not None:
+        taken = max(node.taken, event.acked)  # what a log has lost that a backup replaced comes no more
+        tx.put(NODES, take_fields(node, event, state="connected", taken=taken, changed_at=record.at))
 
 
 def node_lost(tx: Tx, event: NodeLost, record: Recorded) -> None:

@@ -6,6 +6,7 @@ import msgspec
 
 from greenroom.link.policy_facts.call_request import LineageEntry
 from greenroom.log.codec import encode
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Rows
 from greenroom.rules.policy.answer_effects import find_free_rule_name
 from greenroom.rules.policy.compiled_rule import CompiledRule
@@ -95,15 +96,13 @@ def try_rule(rows: Rows, rule: Rule | None, name: str | None, last: int, *, is_a
 
 
 def _build_line(past: Judgement, would: str, fits: str, rule: str, why: str) -> TrialLine:
-    return TrialLine(
+    return copy_fields(
+        past,
+        TrialLine,
         judgement_id=past.id,
-        at=past.at,
         tool=past.wanted.tool,
         words=summarize_call(past),
-        profile=past.profile,
-        run_id=past.run_id,
         was=past.decision,
-        answer=past.answer,
         would=would,
         fits=fits,
         rule=rule,

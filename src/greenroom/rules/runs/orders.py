@@ -5,6 +5,7 @@ import msgspec
 from greenroom.errors import Refused
 from greenroom.link.orders import AgentWork, EndOrder, StartOrder
 from greenroom.link.profile_definition import ProfileDefinition
+from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Event, Rows
 from greenroom.rules.access.model import HUB, CredentialRevoked
 from greenroom.rules.access.queries import find_unrevoked
@@ -35,15 +36,13 @@ def build_start_order(
     node_id = run.node_id or (agent.node_id if agent else None)
     assert node_id is not None  # noqa: S101 the callers have placed it
     thread = rows.get(THREADS, run.thread_id) if run.thread_id else None
-    work = StartOrder(
-        profile=run.profile,
+    work = copy_fields(
+        run,
+        StartOrder,
         definition=override_definition(definition, run.overrides),
         prompt=prepend_context(run.prompt, run.context),
-        thread_id=run.thread_id,
         thread_topic=thread.topic if thread else None,
-        keep=run.keep,
         task=run.task or run_id,
-        is_step=run.is_step,
         # it is where that node keeps it
         session=agent.session if agent and agent.session and agent.node_id == node_id else run.session,
     )

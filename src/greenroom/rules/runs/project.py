@@ -16,7 +16,7 @@ from greenroom.link.reports import (
     get_report_data,
     get_report_kind,
 )
-from greenroom.log.copied_fields import copy_fields
+from greenroom.log.copied_fields import copy_fields, take_fields
 from greenroom.log.model import Context, Event, Noun, Project, Recorded, Rows, Tx
 from greenroom.log.row_changes import change_row
 from greenroom.rules.access.model import CredentialRevoked
@@ -123,12 +123,11 @@ def run_heard(tx: Tx, event: e.RunHeard, record: Recorded) -> None:
 
 
 def _start_call(tx: Tx, run: Run, heard: CallStarted, at: int) -> None:
-    call = ToolCall(
+    call = copy_fields(
+        heard,
+        ToolCall,
         run_id=run.id,
         call_id=heard.call,
-        tool=heard.tool,
-        title=heard.title,
-        input=heard.input,
         started_at=at,
         digest=hash_repeated_call(heard.tool, heard.input),
     )
@@ -138,7 +137,7 @@ def _start_call(tx: Tx, run: Run, heard: CallStarted, at: int) -> None:
 def _finish_call(tx: Tx, run: Run, heard: CallFinished, at: int) -> None:
     call = tx.get(CALLS, run.id, heard.call)
     if call is not None:
-        tx.put(CALLS, replace(call, ok=heard.ok, output=heard.output, ended_at=at))
+        tx.put(CALLS, take_fields(call, heard, ended_at=at))
 
 
 def _count_usage(tx: Tx, run: Run, heard: Usage) -> Run:
@@ -176,19 +175,11 @@ def project_nothing(tx: Tx, event: e.ApprovalRefused, record: Recorded) -> None:
 
 
 def run_extended(tx: Tx, event: e.RunExtended, record: Recorded) -> None:
-    deadline = record.at + event.timeout_s * 1000
-    _change(
-        tx,
-        event.run_id,
-        status="running",
-        **_NO_WAIT,
-        extended_at=record.at,
-        timeout_s=event.timeout_s,
-        max_tokens=event.max_tokens,
-        max_cost_usd=event.max_cost_usd,
-        deadline=deadline,
-    )
     run = tx.get(RUNS, event.run_id)
+    if run is not None:
+        deadline = record.at + event.timeout_s * 1000
+        changed = {**_NO_WAIT, "status": "running", "extended_at": record.at, "deadline": deadline}
+        tx.put(RUNS, take_fields(run, event, **changed))
     tree = tx.get(TREES, run.root_id) if run else None
     if tree is not None:
         tx.put(TREES, replace(tree, limits=event.limits))
@@ -198,19 +189,7 @@ def run_ended(tx: Tx, event: e.RunEnded, record: Recorded) -> None:
     run = tx.get(RUNS, event.run_id)
     if run is None or run.status not in LIVE:
         return
-    tx.put(
-        RUNS,
-        replace(
-            run,
-            status=event.status,
-            output=event.output,
-            result=event.result,
-            error=event.error,
-            **_NO_WAIT,
-            ended_at=record.at,
-            deadline=0,
-        ),
-    )
+    tx.put(RUNS, take_fields(run, event, **_NO_WAIT, ended_at=record.at, deadline=0))
     forget_file_writes(tx, run.id)
     add_stored_bytes(tx, run.agent_id, run.heard_bytes)
     tree = tx.get(TREES, run.root_id)

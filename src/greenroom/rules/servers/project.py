@@ -4,7 +4,7 @@ from functools import partial
 
 import msgspec
 
-from greenroom.log.copied_fields import copy_fields
+from greenroom.log.copied_fields import copy_fields, take_fields
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.log.row_changes import change_row
 from greenroom.rules.servers.commands import (
@@ -38,7 +38,7 @@ def server_removed(tx: Tx, event: ServerRemoved, record: Recorded) -> None:
 def server_state_changed(tx: Tx, event: ServerStateChanged, record: Recorded) -> None:
     found = tx.get(SERVERS, event.name)
     if found is not None:
-        tx.put(SERVERS, replace(found, state=event.state, error=event.error, state_at=record.at))
+        tx.put(SERVERS, take_fields(found, event, state_at=record.at))
 
 
 def tool_seen(tx: Tx, event: ToolSeen, record: Recorded) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from greenroom.log.copied_fields import copy_fields
+from greenroom.log.copied_fields import copy_fields, take_fields
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.log.row_changes import change_row
 from greenroom.rules.threads import events as e
@@ -155,8 +155,7 @@ def message_edited(tx: Tx, event: e.MessageEdited, record: Recorded) -> None:
             edited_at=record.at,
         ),
     )
-    edited = replace(message, content=event.content, body=event.body, body_bytes=event.body_bytes)
-    tx.put(MESSAGES, replace(edited, edited_at=record.at, edit_version=version))
+    tx.put(MESSAGES, take_fields(message, event, edited_at=record.at, edit_version=version))
     if event.body is not None:
         tx.put(PAYLOADS, Payload(blob=event.body, message_id=message.id, thread_id=message.thread_id))
     _place_uploads(tx, message.thread_id, event.content)

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from greenroom.log.copied_fields import take_fields
 from greenroom.log.model import Event, Project, Recorded, Tx
 from greenroom.rules.workflows.checks.triggers import get_trigger_kind
 from greenroom.rules.workflows.definition import WorkflowDefinition
@@ -84,7 +85,7 @@ def trigger_failed(tx: Tx, event: m.TriggerFailed, record: Recorded) -> None:
 def trigger_looked_at(tx: Tx, event: m.TriggerLookedAt, record: Recorded) -> None:
     row = tx.get(m.TRIGGERS, event.trigger_id)
     if row is not None:
-        tx.put(m.TRIGGERS, msgspec.structs.replace(row, last=event.last, due=event.due))
+        tx.put(m.TRIGGERS, take_fields(row, event))
 
 
 def nonce_seen(tx: Tx, event: m.NonceSeen, record: Recorded) -> None:
