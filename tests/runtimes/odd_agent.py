@@ -65,7 +65,7 @@ def prompt(id: Any, text: str) -> None:
             os.close(1)
             signal.pause()
         case "says strange things":
-            sys.stdout.write("Loading...\n\n[1, 2]\n")
+            sys.stdout.write("Loading...\n\n[1, 2]\n" + "[" * 100_000 + "\n")
             reason = "bored"
         case "fails":
             send({"id": id, "error": {"code": -32603, "message": "Internal error", "data": {"details": "no money"}}})

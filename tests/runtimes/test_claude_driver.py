@@ -49,6 +49,7 @@ for line in sys.stdin:
         tell(type="control_response", response={"request_id": asked["request_id"], **kind})
     else:
         print("not a message", flush=True)
+        print("[" * 50_000, flush=True)
         tell(type="control_request", request_id="r1", request={"subtype": "something_new"})
         refused = json.loads(sys.stdin.readline())["response"]
         tell(type="assistant", message={"id": "m", "content": [{"type": "text", "text": refused["subtype"]}]})

@@ -55,7 +55,7 @@ class AgentRequest(msgspec.Struct, frozen=True):
         """The MCP tool or method of a request; empty if unknown."""
         try:
             return msgspec.json.decode(self.body, type=RpcMethod).method if self.body else ""
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return ""
 
     @property

@@ -121,7 +121,7 @@ def _parse_message(line: bytes) -> Json | None:
     """A line as a message. Some agents print to stdout; what is no message is not for us."""
     try:
         message = msgspec.json.decode(line)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         if line.strip():
             logger.info("not a message: %s", line[:200])
         return None
@@ -130,7 +130,7 @@ def _parse_message(line: bytes) -> Json | None:
 
 def _unwrap_error(text: str) -> str:
     """The words in an answer of a model's API, which some agents hand on as it came."""
-    with contextlib.suppress(msgspec.DecodeError):
+    with contextlib.suppress(msgspec.DecodeError, RecursionError):
         match msgspec.json.decode(text):
             case {"error": {"message": str(words)}} if words:
                 return words

@@ -108,7 +108,7 @@ def _parse_message(line: bytes) -> Json | None:
     """A line as a message. What a runtime prints besides is not for us."""
     try:
         message = msgspec.json.decode(line)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         if line.strip():
             logger.info("not a message: %s", line[:200])
         return None

@@ -93,6 +93,6 @@ class HookListener:
 def _parse_object(told: bytes) -> Json:
     try:
         found = json.loads(told)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
