@@ -92,10 +92,12 @@ def test_what_keeps_its_log_in_postgres_is_not_backed_up_from_here(
 def test_an_outbox_that_is_no_database_is_named_before_a_hub_is_dialled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "outbox.db").write_bytes(b"no database" * 100)
+    outbox = tmp_path / "node" / "outbox.db"
+    outbox.parent.mkdir()
+    outbox.write_bytes(b"no database" * 100)
     argv = ["node", "--join", "http://127.0.0.1:9", "--token-file", "/dev/null", "--data", str(tmp_path)]
     assert refuse(tmp_path, monkeypatch, argv) == "outbox_unusable"
-    assert (tmp_path / "outbox.db").read_bytes() == b"no database" * 100
+    assert outbox.read_bytes() == b"no database" * 100
 
 
 def test_a_driver_is_not_checked_where_no_hub_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
