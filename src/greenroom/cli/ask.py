@@ -176,6 +176,7 @@ def run_show(args: argparse.Namespace) -> int:
         ("handed to", ask.get("delegated_to", "")),
         ("yes", _format_votes(ask, "approvals")),
         ("no", _format_votes(ask, "refusals")),
+        ("votes", ", ".join(f"{one.get('seat') or one['name']}: {one['option']}" for one in ask.get("votes", []))),
         ("digest", ask.get("digest", "")),
     ):
         if value:

@@ -5,12 +5,15 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
+from tests.cli.shell import done as cli_done
+from tests.conftest import checked
 from tests.journeys.mcp_clients import connected
 from tests.rules.asks.desk import Desk
 from tests.rules.asks.test_mcp import HERE, asked, texts
@@ -108,12 +111,24 @@ def test_the_command_line_lists_polls_and_votes(desk: Desk) -> None:
         if words[0] == "list":
             assert ask["id"] in [one["id"] for one in json.loads(done.stdout)]
     assert [one["option"] for one in desk.show(ask["id"])["votes"]] == ["release"]
+    shown = cli_done(desk.hub.data, "ask", "show", ask["id"]).out
+    (voted,) = [row for row in shown.splitlines() if row.startswith("votes")]
+    assert voted.endswith(": release")
 
 
 @pytest.fixture
 def restarting(hub: HubProcess) -> Iterator[Desk]:
     with Desk(hub) as desk:
         yield desk
+
+
+def test_a_poll_ends_although_the_settings_give_it_no_deadline(tmp_path: Path) -> None:
+    env = {"GREENROOM_ASK_DEADLINES": "poll=0,question=0"}
+    for hub in checked(HubProcess(tmp_path / "data", env=env)):
+        with Desk(hub) as desk:
+            assert not desk.ask().get("deadline")
+            ask = poll(desk)
+            assert ask["deadline"] - ask["asked_at"] == 3_600_000
 
 
 def test_votes_survive_a_crash_of_the_hub(restarting: Desk) -> None:

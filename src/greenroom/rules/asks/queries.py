@@ -140,9 +140,10 @@ def is_over_time(ask: Ask, now: int) -> bool:
 
 
 def get_deadline_s(settings: Settings, kind: AskKind, risk: Risk) -> int:
-    """How long an ask may wait by the settings; 0 is forever."""
+    """How long an ask may wait by the settings; 0 is forever, but a poll always ends."""
     times = dict(entry.split("=", 1) for entry in settings.ask_deadlines)
-    return int(times.get(f"{kind}.{risk}", times.get(kind, ASK_KINDS[kind].deadline_s)))
+    found = int(times.get(f"{kind}.{risk}", times.get(kind, ASK_KINDS[kind].deadline_s)))
+    return ASK_KINDS[kind].deadline_s if ASK_KINDS[kind].by_votes and found == 0 else found
 
 
 def is_file_named(rows: Rows, name: str) -> bool:
