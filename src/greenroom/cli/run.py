@@ -97,10 +97,27 @@ def run_run(args: argparse.Namespace) -> int:
     }
     run = client.post("runs", body={name: value for name, value in body.items() if value is not None})
     _tell_wrong_file(client, args.profile)
+    waits_for = _describe_pinned_node(client, run)
+    if waits_for:
+        say(f"waiting — {escape_line(waits_for)}")
     if args.detach:
-        show_json(_summarize_run(run)) if args.json else print(run["id"])
+        summary = _summarize_run(run) | ({"waits_for": waits_for} if waits_for else {})
+        show_json(summary) if args.json else print(run["id"])
         return 0
     return wait_for_run(client, run["id"], args.follow and not args.json, args.json)
+
+
+def _describe_pinned_node(client: HubClient, run: dict[str, Any]) -> str:
+    """Why the node that a run is pinned to does not take it now, and what to do; empty if it does."""
+    pinned = run.get("pinned") if run["status"] == "pending" else None
+    node = next((one for one in client.get("nodes") if pinned in (one["id"], one["name"])), None) if pinned else None
+    if node is None:
+        return ""
+    if node.get("draining"):
+        return f"for the node {node['name']}, which is drained: `greenroom node undrain {node['name']}`"
+    if node.get("state") != "connected":
+        return f"for the node {node['name']}, which is not connected: see `greenroom node list`"
+    return ""
 
 
 def _tell_wrong_file(client: HubClient, profile: str) -> None:

@@ -157,6 +157,18 @@ def test_a_node_that_holds_agents_is_removed_only_by_force(stage: Stage, join: J
     assert not left
 
 
+def test_a_run_that_is_pinned_to_a_drained_node_says_at_once_what_it_waits_for(stage: Stage, tmp_path: Path) -> None:
+    node = FarNode(stage, tmp_path, "resting")
+    argv = ["run", "rehearsal", "SAY x", "--node", node.name, "--detach", "--json"]
+    ran = done(stage.hub.data, *argv)
+    assert ran.err == "waiting — for the node resting, which is not connected: see `greenroom node list`\n"
+    say(stage, node, "drain")
+    ran = done(stage.hub.data, *argv)
+    assert ran.json["waits_for"] == "for the node resting, which is drained: `greenroom node undrain resting`"
+    assert ran.err == f"waiting — {ran.json['waits_for']}\n"
+    assert remove(stage, node, force="true") == ""
+
+
 def test_a_node_that_was_removed_ends_and_says_what_to_do(stage: Stage, tmp_path: Path) -> None:
     node = FarNode(stage, tmp_path, "leaver")
     argv = ["node", "--join", stage.hub.url, "--token-file", str(node.token_file), "--data", str(node.data)]
