@@ -51,7 +51,11 @@ def run(args: argparse.Namespace) -> int:
     failed, over = threading.Event(), threading.Event()
 
     def ready(url: str, code: str) -> None:
-        threading.Thread(target=_fill_hub, args=(data, url, code, not args.no_open, failed, over), daemon=True).start()
+        kept = f"its data stays in {data}" if args.data else "nothing of it is kept"
+        link = f"{url}/login?code={code}"
+        words = f"Greenroom is ready at {url} — log in once at {link}\nStop it with Ctrl-C; {kept}."
+        opened = None if args.no_open else link
+        threading.Thread(target=_fill_hub, args=(data, url, words, opened, failed, over), daemon=True).start()
 
     try:
         uvloop.run(app.serve(data, loaded, ready))
@@ -63,10 +67,11 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failed.is_set() else 0
 
 
-def _fill_hub(data: Path, url: str, code: str, opens: bool, failed: threading.Event, over: threading.Event) -> None:
+def _fill_hub(
+    data: Path, url: str, words: str, opened: str | None, failed: threading.Event, over: threading.Event
+) -> None:
     from greenroom.demo.scene import fill_hub
 
-    link = f"{url}/login?code={code}"
     client = HubClient(url, (data / OPERATOR_TOKEN).read_text().strip())
     try:
         fill_hub(client, lambda what: print(f"  {what}", flush=True))
@@ -77,13 +82,11 @@ def _fill_hub(data: Path, url: str, code: str, opens: bool, failed: threading.Ev
         failed.set()
         os.kill(os.getpid(), signal.SIGTERM)
         return
-    print(
-        f"Greenroom is ready at {url} — log in once at {link}\nStop it with Ctrl-C; nothing of it is kept.", flush=True
-    )
-    if opens:
+    print(words, flush=True)
+    if opened:
         import webbrowser
 
-        webbrowser.open(link)
+        webbrowser.open(opened)
 
 
 def _end_node(data: Path) -> None:
