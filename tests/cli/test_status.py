@@ -67,7 +67,7 @@ def test_the_hub_is_stopped_and_its_agents_go_on(stage: Stage) -> None:
     hub = stage.hub
     ran = done(hub.data, "stop")
     assert f"The hub is stopped (process {hub.pid})." in ran.out
-    assert "1 active runs go on under the node" in ran.out
+    assert "1 active run continues under the node" in ran.out
     assert not (hub.data / "hub.json").exists()
     assert hub.wait() == 0
     node = int((hub.data / "node" / "lock").read_text())

@@ -12,7 +12,7 @@ from greenroom import settings
 from greenroom.cli.arg_parser import parse_count, parse_seq
 from greenroom.cli.client import add_data_option, add_json_option, add_options, open_client
 from greenroom.cli.ids import build_id_type
-from greenroom.cli.terminal import escape_line, explain_error, say, show_json, show_table, truncate_text
+from greenroom.cli.terminal import count_things, escape_line, explain_error, say, show_json, show_table, truncate_text
 from greenroom.errors import Refused
 
 _ABOUT = 200
@@ -113,7 +113,7 @@ def run_export(args: argparse.Namespace) -> int:
     if args.file == "-":
         return 0
     show_json({"file": args.file, "events": count}) if args.json else print(
-        f"{count} events are in {escape_line(args.file)}."
+        f"{count_things(count, 'event')} written to {escape_line(args.file)}."
     )
     return 0
 

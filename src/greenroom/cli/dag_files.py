@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from greenroom.cli.client import HubClient, HubUnreachable, open_client
 from greenroom.cli.ids import need_id
-from greenroom.cli.terminal import escape_line, say, show_json
+from greenroom.cli.terminal import count_things, escape_line, say, show_json
 from greenroom.cli.verb_group import Add
 from greenroom.errors import Refused, Unavailable
 
@@ -41,7 +41,7 @@ def run_validate(args: argparse.Namespace) -> int:
         return int(not all(result["ok"] for result in results))
     for result in results:
         if result["ok"]:
-            told = f"{result['name']}, {result['steps']} steps"
+            told = f"{result['name']}, {count_things(result['steps'], 'step')}"
             print(f"✓ {escape_line(result['file'])}: {escape_line(told)}")
         for problem in result["problems"]:
             print(f"✗ {escape_line(problem['text'])}")

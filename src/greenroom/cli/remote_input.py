@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from greenroom.cli.client import HubClient, HubUnreachable, add_options, open_client
-from greenroom.cli.terminal import escape_line, say, show_json
+from greenroom.cli.terminal import count_things, escape_line, say, show_json
 from greenroom.errors import Refused
 
 _WAIT_S = 25
@@ -95,7 +95,7 @@ def type_received_texts(args: argparse.Namespace) -> int:
                 continue
             for text in heard["texts"]:
                 type_text(program, text)
-                say(f"typed {len(text)} characters")
+                say(f"typed {count_things(len(text), 'character')}")
     finally:
         client.delete("input", "receivers", receiver["id"])
 

@@ -16,7 +16,7 @@ from greenroom.cli.client import (
     read_token_file,
 )
 from greenroom.cli.processes import end_process, is_holder
-from greenroom.cli.terminal import show_json
+from greenroom.cli.terminal import count_things, show_json
 from greenroom.errors import Refused
 from greenroom.log.data_directory import LOCK, OPERATOR_TOKEN
 
@@ -71,8 +71,9 @@ def _describe_agents(ends_node: bool, node: int | None, at_work: int | None) -> 
         return "No agent runs on this machine."
     if at_work == 0:
         return f"No run is active. The node (process {node}) waits for the hub; `greenroom stop --agents` ends it."
-    many = f"{at_work} active runs go on" if at_work else "Agents at work go on"
-    return f"{many} under the node (process {node}) until the hub is back; `greenroom stop --agents` ends them."
+    many = count_things(at_work, "active run") if at_work else "Agents at work"
+    verb = "continues" if at_work == 1 else "continue"
+    return f"{many} {verb} under the node (process {node}) until the hub is back; `greenroom stop --agents` ends them."
 
 
 def _get_hub_pid(data: Path) -> int | None:

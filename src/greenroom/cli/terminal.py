@@ -168,6 +168,11 @@ def format_duration(ms: int | None) -> str:
     return f"{minutes} min {seconds} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def count_things(count: int, noun: str) -> str:
+    """How many of something there are: 1 step, 2 steps."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def format_size(count: int) -> str:
     """A number of bytes that people can read, in powers of 1024."""
     value, unit = float(count), 0

@@ -7,7 +7,7 @@ from typing import Any
 
 from greenroom.cli.arg_parser import parse_count
 from greenroom.cli.client import HubClient, open_client
-from greenroom.cli.terminal import escape_line, escape_lines, say, show_json, show_table
+from greenroom.cli.terminal import count_things, escape_line, escape_lines, say, show_json, show_table
 from greenroom.cli.verb_group import add_group
 from greenroom.cli.verbs import add_verbs
 from greenroom.errors import Refused
@@ -179,7 +179,7 @@ def run_accept(args: argparse.Namespace) -> int:
 
 def _is_yes(count: int) -> bool:
     try:
-        return input(f"Accept these {count} tools? [y/N] ").strip().lower() in ("y", "yes")
+        return input(f"Accept {count_things(count, 'tool')}? [y/N] ").strip().lower() in ("y", "yes")
     except EOFError:
         raise Refused.in_words("unseen", "Nobody is here to say yes: name the tools, or write --yes.") from None
 
