@@ -133,6 +133,20 @@ def test_a_storm_of_sequences_does_not_hold_the_node_up(storm: str) -> None:
     assert asyncio.run(go()).busy == 0
 
 
+def test_a_large_screen_is_drawn_in_parts_that_add_up_to_it() -> None:
+    screen, _ = look(b"")
+    screen.resize(MOST_ROWS, MOST_COLUMNS)
+    for row in range(MOST_ROWS):
+        screen.feed(f"\x1b[{row + 1};1Hrow {row}".encode())
+    parts = [screen.draw(whole=True)]
+    while screen.changed:
+        parts.append(screen.draw(whole=False))
+    assert [part["whole"] for part in parts] == [True, *[False] * (len(parts) - 1)]
+    assert max(len(part["lines"]) for part in parts) * MOST_COLUMNS <= 16_000
+    drawn = {int(row): text for part in parts for row, text in part["lines"].items()}
+    assert [drawn[row] for row in range(MOST_ROWS)] == [f"row {row}" for row in range(MOST_ROWS)]
+
+
 def test_a_program_does_not_change_the_width() -> None:
     screen, _ = look(b"\x1b[?3h\x1b[96h")
     assert screen.size == (24, 80)

@@ -24,6 +24,8 @@ _SEQUENCE = re.compile(r"\x1b\[([ -?]*)([@-~])")
 _MOST_IN_SEQUENCE = 64
 _UNKNOWN = frozenset("<=!\"'*&#%")
 _ABOVE = 200
+_MOST_DRAWN = 16_000
+"""Cells that are drawn at once, so that a large and colourful screen does not hold the node up."""
 
 
 class Screen:
@@ -76,11 +78,13 @@ class Screen:
         return bool(self._model.dirty)
 
     def draw(self, *, whole: bool) -> dict[str, Any]:
-        """The lines that have changed since they were drawn last, or all, and all else that a viewer must know."""
+        """The changed lines, or all, and all else that a viewer must know. Of a very large screen some lines come
+        later: they stay changed."""
         model = self._model
-        rows = range(model.lines) if whole else sorted(row for row in model.dirty if row < model.lines)
-        model.dirty.clear()
-        lines = {str(row): render_ansi(model.buffer[row], model.columns) for row in rows}
+        rows = list(range(model.lines)) if whole else sorted(row for row in model.dirty if row < model.lines)
+        most = max(1, _MOST_DRAWN // model.columns)
+        model.dirty = set(rows[most:])
+        lines = {str(row): render_ansi(model.buffer[row], model.columns) for row in rows[:most]}
         drawn = {"whole": whole, "rows": model.lines, "columns": model.columns, "lines": lines, **self.state()}
         return {**drawn, "above": self.scrollback.lines()[-_ABOVE:]} if whole else drawn
 

@@ -110,7 +110,7 @@ class ShownTerminal:
                 await self._pace.work(self._feed)
                 self._show_soon()
             await asyncio.sleep(max(0.0, self._shown_at + _FRAME_S - time.monotonic()))
-            if not self._show_soon():
+            if not self._show_soon() or (self.is_watched and self.screen.changed):
                 await asyncio.sleep(_FRAME_S)
                 self._something.set()
             if self._is_over and not self._backlog and self.is_watched:
