@@ -78,7 +78,7 @@ def test_a_room_token_names_its_room_and_opens_nothing_else(hub: HubProcess) -> 
     assert asker["rights"] == ["ask"]
     assert greenroom(hub.data, "thread", "list", "--token", made["token"]).code == 1
     wrong = greenroom(hub.data, "token", "create", "--room", "no room")
-    assert (wrong.code, "names its room" in wrong.err) == (1, True)
+    assert (wrong.code, "names a room" in wrong.err) == (1, True)
     assert greenroom(hub.data, "token", "create", "--kind", "room", "--name", "x").code == 1
 
 

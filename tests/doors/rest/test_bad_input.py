@@ -26,7 +26,7 @@ BODIES: list[tuple[bytes, str]] = [
     (b'{"content": "x", "metadata": {"n": NaN}}', "malformed"),
     (b'{"content": "x", "metadata": {"n": 1e999}}', "metadata"),
     (b'{"content": "x", "metadata": {"n": ' + b"9" * 5000 + b"}}", "metadata"),
-    (b'{"content": "\\ud800"}', "not as it should be"),
+    (b'{"content": "\\ud800"}', "not valid"),
     (b'{"content": "\\ud800\\ud800"}', "surrogate"),
     (b'{"content": "\xff"}', "utf-8"),
     (

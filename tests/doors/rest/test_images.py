@@ -43,7 +43,7 @@ def test_a_whole_image_is_known_for_what_it_is(extension: str, data: bytes, mime
         (".png", png(text=b"Comment\0<ScRiPt>alert(1)</script>"), "page or a script"),
         (".jpg", jpeg(comment=b"<html><body>"), "page or a script"),
         (".jpg", jpeg(comment=b"%PDF-1.7"), "page or a script"),
-        (".gif", b"GIF89a=1;alert(1)//", "not a whole"),
+        (".gif", b"GIF89a=1;alert(1)//", "not exactly one"),
     ],
 )
 def test_what_is_no_image_or_more_than_one_is_refused_with_the_reason(extension: str, data: bytes, reason: str) -> None:

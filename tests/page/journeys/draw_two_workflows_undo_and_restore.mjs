@@ -79,7 +79,7 @@ await journey(async (visit, _, pages) => {
   await until('version 3', async () => (await shown(second)).workflow.version === 3)
   await other.getByRole('alert').filter({ hasText: 'Version 3 was saved' }).waitFor()
   await save(other)
-  await other.locator('.toast', { hasText: 'was changed meanwhile' }).waitFor()
+  await other.locator('.toast', { hasText: 'was changed in the meantime' }).waitFor()
   assert.ok((await shown(second)).text.endsWith(' mine\n') || (await shown(second)).text.endsWith(' mine'), 'it stands as it was saved')
   await other.getByRole('button', { name: 'Compare' }).click()
   await other.locator('.diff .gone', { hasText: 'mine' }).waitFor()

@@ -65,9 +65,9 @@ def test_opencode_is_told_a_temperature_as_a_number(tmp_path: Path) -> None:
 def test_what_a_runtime_cannot_be_told_is_a_warning_that_names_the_step_and_the_line() -> None:
     found = load_text(_FILE.format(runtime="claude"), "told.yaml", known=build_known(None)).warnings
     assert [problem.text for problem in found] == [
-        "told.yaml:8: step 'one': agent_config.temperature has no effect: claude cannot be told a temperature;"
-        " leave it out, or take a profile whose driver can",
-        "told.yaml:15: step 'two': agent_config.model has no effect: 'kept' goes on as it was started;"
+        "told.yaml:8: step 'one': agent_config.temperature has no effect: claude does not accept a temperature;"
+        " remove it, or use a profile whose driver supports it",
+        "told.yaml:15: step 'two': agent_config.model has no effect: 'kept' continues with its own settings;"
         " write it at the step that keeps the agent",
     ]
     assert len(load_text(_FILE.format(runtime="builtin"), known=build_known(None)).warnings) == 1

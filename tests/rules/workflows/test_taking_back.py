@@ -49,7 +49,7 @@ def test_what_is_being_taken_back_can_be_left_off() -> None:
     assert player.statuses()["unb"] == "running"
     player.tell(StopRequested(error="at once"))
     assert (player.status, player.statuses()["unb"], player.statuses()["una"]) == ("cancelled", "cancelled", "pending")
-    assert str(player.board.run.error) == "enough; it was not all taken back: at once"
+    assert str(player.board.run.error) == "enough; not everything was rolled back: at once"
     assert player.board.run.active == 0
 
 

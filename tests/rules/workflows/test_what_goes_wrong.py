@@ -45,7 +45,7 @@ def test_an_output_that_is_no_json_is_sent_back_once_and_then_quoted(stage: Stag
     ), "its second answer was JSON, but not what was wanted"
     assert run["error"] in told(stage, run["id"])
     prompts = [one["prompt"] for one in stage.api.get("/api/runs").json()]
-    assert any("Your answer cannot be used: it is no JSON: 'it is good'" in prompt for prompt in prompts)
+    assert any("Your answer cannot be used: it is not JSON: 'it is good'" in prompt for prompt in prompts)
     assert len(steps["judge"]["attempts"]) == 1, "the answer was mended within the attempt"
 
 
@@ -78,7 +78,7 @@ def test_a_deleted_profile_is_named_and_its_return_lets_the_run_go_on(stage: Sta
     assert stage.api.delete("/api/profiles/soon-gone").status_code in (200, 204)
     play.control(run_id, "signal", step="wait")
     gone = play.end(run_id)
-    assert "no profile 'soon-gone' any more: make it again, or amend the step, and retry the run" in gone["error"]
+    assert "no profile 'soon-gone' any more: create it again or amend the step, then retry the run" in gone["error"]
     stage.profile("soon-gone")
     done(stage.hub.data, "dag", "retry", run_id)
     assert play.end(run_id)["output"] == {"a": "a"}
