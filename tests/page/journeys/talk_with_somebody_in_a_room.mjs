@@ -15,13 +15,13 @@ await journey(async (visit) => {
   const ada = await come('Ada')
   const ben = await come('Ben')
   await ada
-    .getByRole('button')
+    .getByRole('link')
     .filter({ has: ada.getByText('Ben', { exact: true }) })
     .click() // not whom a credential named before
   await ada.getByRole('textbox', { name: 'Write to Ben' }).fill('Shall we ship it?')
   await ada.keyboard.press('Enter')
   await ada.getByRole('log').getByText('Shall we ship it?').waitFor()
-  await ben.getByRole('button', { name: /Ada.*1$/ }).click()
+  await ben.getByRole('link', { name: /Ada.*1$/ }).click()
   await ben.getByRole('log').getByText('Shall we ship it?').waitFor()
   await ben.getByRole('textbox', { name: 'Write to Ada' }).fill('Tomorrow.')
   await ben.keyboard.press('Enter')

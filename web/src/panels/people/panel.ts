@@ -11,7 +11,7 @@ export default definePanel({
   group: 'agents',
   order: 70,
   needs: 'answer',
-  routes: [{ path: '', component: () => import('./PeoplePanel.vue') }],
+  routes: [{ path: ':id?', component: () => import('./PeoplePanel.vue') }],
   commands: () => [{ id: 'device', title: t('people.device'), icon: KeyboardIcon, run: () => go('/people?do=type') }],
   badge: () => ({ count: usePeople().unread, urgent: true }),
 })
