@@ -13,7 +13,7 @@ async function cuttable(page) {
 }
 
 async function talkWithMira(page) {
-  await page.getByRole('button', { name: /Mira/ }).click()
+  await page.getByRole('link', { name: /Mira/ }).click()
   await page.locator('.write input').fill('Two of us look at it now.')
   await page.keyboard.press('Enter')
   await page.locator('.word').nth(2).waitFor()

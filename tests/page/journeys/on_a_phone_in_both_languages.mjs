@@ -43,6 +43,15 @@ await journey(async (visit, _, pages) => {
     .tap()
   await page.waitForURL(/\/threads\//)
 
+  // Back from an item, one is at that item of the list.
+  await page.goto(`${hub.url}/profiles`)
+  const last = page.locator('a.profile').last()
+  await last.tap()
+  await page.waitForURL(/\/profiles\/./)
+  await page.getByRole('link', { name: '返回' }).tap()
+  await last.waitFor()
+  await page.waitForFunction(() => [...document.querySelectorAll('a.profile')].at(-1) === document.activeElement)
+
   // What the hub says is said in the page's language too: what is wrong, and why not.
   await page.goto(`${hub.url}/workflows/edit`)
   await page.locator('.code textarea').fill('name: x\nsteps:\n  - id: a\n    profle: rehearsal\n')

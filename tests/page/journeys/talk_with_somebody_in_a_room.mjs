@@ -26,6 +26,8 @@ await journey(async (visit) => {
   await ben.getByRole('textbox', { name: 'Write to Ada' }).fill('Tomorrow.')
   await ben.keyboard.press('Enter')
   await ada.getByRole('log').getByText('Tomorrow.').waitFor()
+  await ben.reload()
+  await ben.getByRole('heading', { name: 'Ada' }).waitFor() // the address says with whom one talks
   await ben.close()
   await ada.getByPlaceholder('Ben has left').waitFor()
 })

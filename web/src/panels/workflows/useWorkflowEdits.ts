@@ -1,20 +1,23 @@
-/** What can be done with the steps of a workflow in its editor. */
+/** What can be done with a workflow in its editor, besides writing its text. */
 import type { Ref } from 'vue'
 
-import type { Step } from '@/api/rows'
+import type { Step, Trigger } from '@/api/rows'
 import { t } from '@/browser/i18n'
 import { useProfiles } from '@/stores/profiles'
 import type { useWorkflowEditor } from './useWorkflowEditor'
 import { getStepKind, ONLY, type StepKind } from './fields'
 import { useFlows } from '@/stores/flows'
 
+export const EDITOR_TABS = ['step', 'triggers', 'whole'] as const
+export type EditorTab = (typeof EDITOR_TABS)[number]
 interface Here {
   chosen: Ref<string>
-  tab: Ref<string>
+  tab: Ref<EditorTab>
   name: Ref<string>
 }
+export type WorkflowEdits = ReturnType<typeof useWorkflowEdits>
 
-export function useStepEdits({ edit, steps }: ReturnType<typeof useWorkflowEditor>, { chosen, tab, name }: Here) {
+export function useWorkflowEdits({ edit, steps }: ReturnType<typeof useWorkflowEditor>, { chosen, tab, name }: Here) {
   const profiles = useProfiles()
   const flows = useFlows()
   const step = () => steps.value.find((one) => one.id === chosen.value)
@@ -54,7 +57,7 @@ export function useStepEdits({ edit, steps }: ReturnType<typeof useWorkflowEdito
     })
   }
   /** What takes a step back is first its own agent's work. */
-  function takeBack(): void {
+  function addRollback(): void {
     const { profile, agent_runtime } = step() ?? {}
     const who = profile ? { profile } : agent_runtime ? { agent_runtime } : begin('agent')
     edit((text) => text.addRollback(chosen.value, { ...who, prompt: t('workflows.takeBack') }))
@@ -70,11 +73,20 @@ export function useStepEdits({ edit, steps }: ReturnType<typeof useWorkflowEdito
     choose,
     rename,
     become,
-    takeBack,
+    addRollback,
     add,
     join: (from: string, to: string) => edit((text) => text.join(from, to)),
     part: (from: string, to: string) => edit((text) => text.part(from, to)),
     remove: () => edit((text) => text.removeStep(chosen.value), '', ''),
     writeStep: (key: string, value: unknown) => edit((text) => text.setStep(chosen.value, key, value), `${chosen.value} ${key}`),
+    writeWhen: (from: string, when: string | undefined) =>
+      edit((text) => text.setWhen(from, chosen.value, when), `${chosen.value} after ${from}`),
+    writeRollback: (at: number, key: string, value: unknown) =>
+      edit((text) => text.setRollback(chosen.value, at, key, value), `${chosen.value} back ${at} ${key}`),
+    removeRollback: (at: number) => edit((text) => text.removeRollback(chosen.value, at)),
+    writeTrigger: (at: number, key: string, value: unknown) => edit((text) => text.setTrigger(at, key, value), `trigger ${at} ${key}`),
+    replaceTrigger: (at: number, trigger: Trigger | null) => edit((text) => text.replaceTrigger(at, trigger)),
+    addTrigger: (trigger: Trigger) => edit((text) => text.addTrigger(trigger)),
+    writeWhole: (key: string, value: unknown) => edit((text) => text.setWhole(key, value), `whole ${key}`),
   }
 }
