@@ -1,5 +1,5 @@
 /** What a thread shows, in one order: messages, and the runs and asks that belong to it. */
-import type { Ask, Message, Run } from '@/api/rows'
+import type { Ask, Member, Message, Run } from '@/api/rows'
 import type { RestMessage as Shown } from '@/api/types'
 
 export type Entry =
@@ -59,4 +59,25 @@ export function mergeEntries(messages: Message[], cards: Entry[], hasOlder: bool
     out.push(ofMessage(message))
   }
   return [...out, ...waiting.slice(next)]
+}
+
+const dayOf = (at: number): string => new Date(at).toDateString()
+/** Whether an entry is the first one of its day. */
+export const startsDay = (entry: Entry, before: Entry | undefined): boolean => !before || dayOf(before.at) !== dayOf(entry.at)
+
+/** Messages that follow each other within this time stand together below one name. */
+const JOINED_MS = 300_000
+export function isJoined(entry: Entry, before: Entry | undefined): boolean {
+  if (entry.kind !== 'message' || before?.kind !== 'message') return false
+  const [message, last] = [entry.message, before.message]
+  const isSameVoice = last.author_id === message.author_id && last.role === message.role
+  return isSameVoice && !message.reply_to && message.created_at - last.created_at < JOINED_MS && !startsDay(entry, before)
+}
+
+/** How far a person's own message has come with whom it reached furthest; empty for others, and if nobody else is there. */
+export function findFurthestState(message: Message, members: Member[], isMe: (id: string) => boolean): string {
+  if (message.agent || !isMe(message.author_id)) return ''
+  const others = members.filter((one) => !isMe(one.member_id))
+  if (!others.length) return ''
+  return (['acted', 'seen', 'delivered'] as const).find((state) => others.some((one) => (one[state] ?? 0) >= message.seq)) ?? 'queued'
 }
