@@ -10,7 +10,7 @@ await journey(async (visit) => {
   const own = await api('POST', `/api/threads/${topic}/invite`, { agent_name: 'sleeper', prompt: 'SAY here' })
   for (const run of [other, own]) await endOf(run.run_id)
 
-  // Members come first; none that has ended elsewhere.
+  // Members come first, then who can be invited.
   const page = await visit()
   await page.goto(`${hub.url}/threads/${topic}`)
   const box = page.getByLabel('Write a message')
