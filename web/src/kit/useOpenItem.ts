@@ -4,6 +4,7 @@ import { useRoute, useRouter, type RouteLocationRaw } from 'vue-router'
 
 import { useKeys } from '@/browser/keys'
 import { isPhone } from '@/browser/phone'
+import { getNeighbour } from './neighbour'
 import { useScrollIntoView } from './useScrollIntoView'
 
 interface List {
@@ -18,10 +19,6 @@ interface List {
   /** What a wide screen opens when the path names nothing; the first item unless it says otherwise. */
   first?: () => string
 }
-
-/** The item before or after another. Where there is none, the nearest end of the list. */
-export const getNeighbour = (ids: string[], id: string, step: number): string | undefined =>
-  ids[Math.max(0, Math.min(ids.length - 1, ids.indexOf(id) + step))]
 
 /** `named` is the item that the path names, `shown` the one that the screen shows. */
 export function useOpenItem(list: List): { named: ComputedRef<string>; shown: ComputedRef<string> } {

@@ -29,7 +29,10 @@ export const useProfiles = defineStore('profiles', () => {
     { immediate: true },
   )
   const invitable = computed(() => list.value.filter((one) => one.is_invitable))
-  const practice = computed(() => invitable.value.find((one): one is Practice => !!one.samples))
+  const practice = computed(() => {
+    const all = invitable.value.filter((one): one is Practice => !!one.samples)
+    return all.find((one) => one.source === 'builtin') ?? all[0]
+  })
   /** The profile that a first step names: one that costs nothing, if there is one. */
   const first = computed(() => practice.value ?? list.value.find((one) => one.samples) ?? invitable.value[0] ?? list.value[0])
   /** A prompt that has an agent of a profile say a text. */

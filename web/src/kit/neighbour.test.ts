@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { getNeighbour } from './useOpenItem'
+import { getNeighbour } from './neighbour'
 
 const IDS = ['a', 'b', 'c']
 
