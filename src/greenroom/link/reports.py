@@ -253,8 +253,10 @@ def get_report_data(report: Report) -> dict[str, Any]:
 
 
 def read_report(fields: dict[str, Any]) -> Report:
-    """The report that is in a JSON object. A field that does not fit counts as not told: its node may be of another
-    version, and sends a report that is refused again and again."""
+    """The report in a JSON object. A field of another type counts as missing.
+
+    The node may be of another version, and would send a report that is refused again and again.
+    """
     try:
         report: Report = msgspec.convert(fields, Report)
     except msgspec.ValidationError:

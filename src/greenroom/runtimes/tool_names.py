@@ -26,10 +26,10 @@ def name_server_tool(server: str, tool: str) -> str:
 
 
 def get_hub_tool(name: str, hub: str = HUB) -> str | None:
-    """The hub's tool behind a name that a runtime has made of the server's and the tool's; None if it is none.
+    """The hub's tool behind a runtime's name for a server and a tool; None if it is none.
 
-    Another server can be named so that the two cannot be told apart by what they begin with: only what is known to be
-    a tool of the hub counts, and for what may be one of a server behind the hub the policy looks whether it is.
+    Another server's name can begin in the same way, so only known tools of the hub count. For a name that may belong to
+    a server behind the hub, the policy checks whether it does.
     """
     found = re.fullmatch(_FLAT.format(re.escape(hub)), name)
     if found is None or (found[1] not in HUB_TOOLS and BETWEEN not in found[1]):

@@ -17,9 +17,11 @@ Reach = dict[tuple[str, str], tuple[int, int]]
 
 
 class Deliveries:
-    """Members' cursors on their way to the log. A crash loses at most the last moment: a message is then shown as
-    delivered a little later than it was, and never as delivered when it was not. For that, a note rests before it is
-    written: what it tells of has left the hub by then."""
+    """Members' cursors on their way to the log.
+
+    A crash loses at most the last moment: a message is then shown as delivered a little later than it was, and never as
+    delivered when it was not. For that, a cursor waits before it is written, until its messages have left the hub.
+    """
 
     def __init__(self, log: Log) -> None:
         self._log = log

@@ -1,6 +1,6 @@
 """A clock that a test sets while programs run, through libfaketime.
 
-Only the time of day jumps. The clock that measures spans goes on as it would on a machine whose clock is set.
+Only the time of day jumps. The clock that measures spans continues, as on a machine whose clock is set.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """Detects agents that repeat a call to the hub and get the same answer: their run is paused like any other loop.
 
-Only the hub knows what it has answered: not every runtime tells, and an answer has times and tokens in it that always
-differ. What is counted is in memory, for it is about the last minutes.
+Only the hub knows what it answered: not every runtime reports it, and the times and tokens in an answer always
+differ. The counts are in memory, because they are about the last minutes.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """MCP sessions (2025-11-25 and older): each belongs to one principal, their number is limited, and idle ones end.
 
-A session holds nothing that a restart would lose, so one that was opened before the hub was restarted, or at another
-hub of the same log, goes on. Not every client would begin a new one.
+A session holds nothing that a restart would lose. A session from before a restart of the hub, or from another hub of
+the same log, therefore continues. Not every client would start a new one.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """The queue of attempts that hubs on one database share. DBOS keeps it and gives each attempt to one hub.
 
-One DBOS workflow is one attempt, and nothing of the graph lives in it: what it does stands in the rows, so that it may
-be run again from its beginning wherever it broke off. DBOS has threads and a loop of its own. It is only called from
-threads here, because its calls on a loop would put their own executor in the place of the hub's.
+One DBOS workflow is one attempt. It holds nothing of the graph: its state is in the rows, so it can run again from its
+beginning wherever it stopped. DBOS has threads and a loop of its own. It is called only from threads here, because its
+calls on a loop would replace the hub's executor by their own.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """The embedded engine: reads in each commit what runs ask for, has it done, and reports the outcome.
 
-It holds nothing that must survive. What is at work stands in the rows, and after a crash they are looked through once:
-what was begun outside is found again under its id, and what was not is begun.
+It holds nothing that must survive. The rows say what is in progress. After a crash the engine reads them once: it finds
+what was started outside under its id, and starts the rest.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """The second engine: the same core, with attempts that all hubs on one database carry out.
 
-One hub leads: it sees in each commit what runs wish, puts attempts into the queue, keeps time and asks people. Every
-hub takes attempts from the queue, and tells the runs what came of them.
+One hub leads: it reads in each commit what runs ask for, queues attempts, keeps time and asks people. Every hub takes
+attempts from the queue, and reports their outcome to the runs.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """Opens sessions of OpenCode, each on a server of its own.
 
-It speaks ACP too, but then it tells the tokens of the last model call only, and not before the turn's end.
+OpenCode speaks ACP too, but then it reports only the tokens of the last model call, and only at the turn's end.
 """
 
 import asyncio
