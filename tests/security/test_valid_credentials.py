@@ -200,3 +200,20 @@ def test_no_tool_reads_more_long_messages_at_once_than_fit_the_memory(
         seen += [one["content"].partition(" ")[0] for one in page if one["author"] == "human"]
         after = page[-1]["seq"]
     assert seen == [str(number) for number in range(40)]
+
+
+def test_the_history_of_a_message_holds_no_more_long_versions_than_fit_the_memory(api: httpx.Client) -> None:
+    thread = api.post("/api/threads", json={"topic": "t"}).json()["id"]
+    body = {"author": "human", "content": "0 " + "x" * 999_000}
+    message = api.post(f"/api/threads/{thread}/messages", json=body).json()["id"]
+    for number in range(1, 31):
+        changed = api.put(f"/api/messages/{message}", json={"content": f"{number} {'x' * 999_000}"})
+        assert changed.status_code == 200, changed.text
+    for told in (
+        api.get(f"/api/messages/{message}/history").json(),
+        Mcp(api).call("msg_edit_history", message_id=message),
+    ):
+        assert told["current_content"].startswith("30 ")
+        versions = [edit["old_content"].partition(" ")[0] for edit in told["edits"]]
+        assert versions == [str(number) for number in range(30 - len(versions), 30)]
+        assert 10 < len(versions) < 20

@@ -466,6 +466,7 @@ export interface MessageRevision {
   number: string
   old_content: string
   old_body?: string | null
+  old_body_bytes?: number
   edited_by: string
   edited_at: number
 }

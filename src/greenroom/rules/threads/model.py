@@ -118,6 +118,7 @@ class MessageRevision(Row, frozen=True, kw_only=True):
     number: str
     old_content: str
     old_body: str | None = None
+    old_body_bytes: int = 0
     edited_by: str
     edited_at: int
 

@@ -151,6 +151,7 @@ def message_edited(tx: Tx, event: e.MessageEdited, record: Recorded) -> None:
             number=f"{version:06d}",
             old_content=message.content,
             old_body=message.body,
+            old_body_bytes=message.body_bytes,
             edited_by=event.edited_by,
             edited_at=record.at,
         ),

@@ -2,7 +2,7 @@
 
 import heapq
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from greenroom.errors import Refused
@@ -174,13 +174,14 @@ def find_messages(
         limit=limit,
         most_bytes=_PAGE_BYTES,
     )
-    size = 0
-    for count, message in enumerate(found, 1):
-        size += message.body_bytes
-        if size > _PAGE_FILE_BYTES:
-            found = found[:count]
-            break
+    found = found[: _count_fitting(message.body_bytes for message in found)]
     return found if before_seq is None else found[::-1]
+
+
+def _count_fitting(file_bytes: Iterable[int]) -> int | None:
+    """How many of these contents are a page, which ends with the one that makes it too large; None for all."""
+    sizes = enumerate(itertools.accumulate(file_bytes), 1)
+    return next((count for count, size in sizes if size > _PAGE_FILE_BYTES), None)
 
 
 def may_have_more(found: list[Message], limit: int) -> bool:
@@ -235,8 +236,9 @@ def may_see_upload(rows: Rows, by: Principal, upload: Upload) -> bool:
 
 
 def find_edits(rows: Rows, message_id: str) -> list[MessageRevision]:
-    """What a message said before, oldest first."""
-    return rows.find(EDITS, {"message_id": message_id}, order="version")
+    """What a message said before, oldest first: the newest versions, as far as they fit into a page."""
+    found = rows.find(EDITS, {"message_id": message_id}, order="version", desc=True, most_bytes=_PAGE_BYTES)
+    return found[: _count_fitting(edit.old_body_bytes for edit in found)][::-1]
 
 
 def get_member(rows: Rows, thread_id: str, member_id: str) -> Member | None:
