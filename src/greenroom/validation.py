@@ -16,6 +16,12 @@ from greenroom.sentences import Sentence, Words, build_sentence
 
 T = TypeVar("T")
 
+
+def _find_words(kind: Any) -> set[str]:
+    """The words of a Literal, or of a union of them."""
+    return set().union(*(_find_words(one) for one in get_args(kind))) if get_args(kind) else {kind}
+
+
 if TYPE_CHECKING:
     Sent = Annotated[T, ...]
 else:
@@ -27,7 +33,7 @@ else:
         """
 
         def __class_getitem__(cls, words: Any) -> Any:
-            return Annotated[str, msgspec.Meta(extra_json_schema={"enum": sorted(get_args(words))})]
+            return Annotated[str, msgspec.Meta(extra_json_schema={"enum": sorted(_find_words(words))})]
 
 
 _MOST_COMPARED = 500

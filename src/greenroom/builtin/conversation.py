@@ -3,7 +3,7 @@
 import asyncio
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic_ai import Agent
 from pydantic_ai.exceptions import AgentRunError, UserError
@@ -123,7 +123,7 @@ class ModelConversation:
             ):
                 self._send_text("agent_thought_chunk", text)
 
-    def _send_text(self, kind: str, text: str) -> None:
+    def _send_text(self, kind: Literal["agent_message_chunk", "agent_thought_chunk"], text: str) -> None:
         if text:
             update = {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
             self._wire.notify("session/update", {"sessionId": self._session, "update": update})

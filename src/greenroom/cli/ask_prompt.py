@@ -17,7 +17,7 @@ from greenroom import settings
 from greenroom.cli.client import HubClient, retry_while_away
 from greenroom.cli.terminal import colour_text, escape_line, escape_lines, say
 from greenroom.errors import Refused
-from greenroom.link.ask_kinds import ASK_KINDS
+from greenroom.link.ask_kinds import ASK_KINDS, AnswerVerdict
 
 Ask = dict[str, Any]
 _LOOK_S = 1.0
@@ -67,7 +67,7 @@ def show_call(ask: Ask) -> None:
                 say(f"      - {escape_line(option['label'])}  {escape_line(option.get('description', ''))}".rstrip())
 
 
-def is_confirmed(client: HubClient, ask: Ask, verdict: str) -> bool:
+def is_confirmed(client: HubClient, ask: Ask, verdict: AnswerVerdict) -> bool:
     """Whether the person at the terminal confirms an answer, after seeing the call."""
     discard_typed_keys()
     if verdict == "approve" and ask.get("risk") == "high":

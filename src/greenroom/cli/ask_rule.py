@@ -6,6 +6,7 @@ from typing import Any
 from greenroom.cli.client import HubClient
 from greenroom.cli.terminal import escape_line, say
 from greenroom.errors import Refused
+from greenroom.link.ask_kinds import AnswerVerdict
 
 _KEYS = ("what", "who", "where", "lasts", "risk")
 _TOLD = 3
@@ -35,7 +36,7 @@ def parse_rule_options(pairs: list[str]) -> dict[str, str]:
     return chosen
 
 
-def show_rule(client: HubClient, ask_id: str, verdict: str, chosen: dict[str, str]) -> None:
+def show_rule(client: HubClient, ask_id: str, verdict: AnswerVerdict, chosen: dict[str, str]) -> None:
     """Show a person the rule before it is saved."""
     decision = "allow" if verdict == "approve" else "deny"
     asked: dict[str, Any] = {key: value for key, value in chosen.items() if key != "risk"}

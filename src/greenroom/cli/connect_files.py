@@ -4,9 +4,10 @@ import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from greenroom.errors import Refused
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.agent_cli import McpConfig
 from greenroom.runtimes.agents import AGENTS
 
@@ -59,7 +60,7 @@ def remove_entry(place: ConfigFile, text: str) -> str:
     return _dump_json({**found, place.program.key: {name: one for name, one in servers.items() if name != NAME}})
 
 
-def _parse_object(place: ConfigFile, text: str) -> dict[str, Any]:
+def _parse_object(place: ConfigFile, text: str) -> JsonObject:
     try:
         found = json.loads(text) if text.strip() else {}
     except ValueError as error:
@@ -76,11 +77,11 @@ def _build_unreadable_error(place: ConfigFile, why: str) -> Refused:
     )
 
 
-def _dump_json(value: dict[str, Any]) -> str:
+def _dump_json(value: JsonObject) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def _add_block(place: ConfigFile, text: str, entry: dict[str, Any]) -> str:
+def _add_block(place: ConfigFile, text: str, entry: JsonObject) -> str:
     """TOML is not rewritten, which would lose its comments: our part is a block at its end."""
     rest = _remove_block(text)
     try:

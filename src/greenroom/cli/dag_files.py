@@ -13,6 +13,7 @@ from greenroom.errors import Refused, Unavailable
 if TYPE_CHECKING:
     from greenroom.rules.workflows.checks.problems import Problem
     from greenroom.rules.workflows.definition import WorkflowDefinition
+    from greenroom.rules.workflows.diagram.labels import States
     from greenroom.rules.workflows.parser.loader import LoadedWorkflow
 
 _LOOK_S = 90.0
@@ -148,7 +149,7 @@ def run_graph(args: argparse.Namespace) -> int:
     return 0
 
 
-def _load_graph(args: argparse.Namespace) -> "tuple[WorkflowDefinition, dict[str, str]]":
+def _load_graph(args: argparse.Namespace) -> "tuple[WorkflowDefinition, States]":
     """What to draw, with the statuses of the steps if it is a run."""
     import msgspec
 

@@ -16,7 +16,7 @@ from greenroom.doors.http.routes import PUBLIC, Endpoint
 from greenroom.doors.http.user_agent import describe_device
 from greenroom.doors.login_form import build_login_page
 from greenroom.ids import new_secret
-from greenroom.link.tokens import hash_token, new_key, new_token
+from greenroom.link.tokens import CredentialKind, hash_token, new_key, new_token
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.model import CREDENTIALS, HUB, OWNER, CreateCredential, Principal, RevokeCredential
 from greenroom.rules.access.queries import get_principal
@@ -106,7 +106,7 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
 
 
 async def log_in(
-    hub: Hub, request: Request, wanted: str, *, kind: str, until: int | None = None, **fields: Any
+    hub: Hub, request: Request, wanted: str, *, kind: CredentialKind, until: int | None = None, **fields: Any
 ) -> Response:
     """A new login for this browser. The cookie is one half of it; the page takes the other from behind the `#`, which
     no server is ever sent."""

@@ -1,9 +1,10 @@
 """The frames between a node and its hub, one JSON object each."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.link.orders import UnknownOrder, Work, build_body, get_order_name, read_work
 from greenroom.link.reports import Report, read_report
 
@@ -50,11 +51,16 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True, tag="taken", tag_field="o
     orders: list[str]
 
 
+LiveKind = Literal["said", "thought", "screen", "none", "absent", "ended", "away", "unknown"]
+"""said, thought: words of the agent · screen: of its terminal · none: it has no terminal · absent: the node does not
+hold it · ended: its program has ended · away: the node is gone · unknown: what only a newer node knows."""
+
+
 class Live(msgspec.Struct, frozen=True, kw_only=True, tag="live", tag_field="op"):
     """Something to be shown and forgotten: words as they come, or the bytes of a terminal."""
 
     agent: str
-    kind: str
+    kind: LiveKind
     data: Any = None
 
 
@@ -110,7 +116,7 @@ class _OrderFrame(msgspec.Struct, frozen=True, kw_only=True, tag="order", tag_fi
     what: str
     run: str
     agent: str
-    body: dict[str, Any]
+    body: JsonObject
     token: str | None = None
     credential: str | None = None
     good_for_s: float | None = None
@@ -139,7 +145,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look", tag_field="op"
     """See whether a profile could be started there, without starting anything."""
 
     id: str
-    definition: dict[str, Any]
+    definition: JsonObject
 
 
 class Stopping(msgspec.Struct, frozen=True, kw_only=True, tag="stopping", tag_field="op"):
@@ -182,7 +188,19 @@ class _AnyItem(msgspec.Struct, tag="item", tag_field="op"):
     number: Count
     run: str
     at: Count
-    heard: dict[str, Any]
+    heard: JsonObject
+
+
+class _AnyLive(msgspec.Struct, tag="live", tag_field="op"):
+    """Something to be shown that is not one of ours."""
+
+    agent: str
+
+
+def _read_other(frame: _AnyItem | _AnyLive) -> FromNode:
+    if isinstance(frame, _AnyLive):
+        return Live(agent=frame.agent, kind="unknown")
+    return ItemFrame(number=frame.number, run=frame.run, at=frame.at, heard=read_report(frame.heard))
 
 
 def decode_from_node(text: str) -> FromNode:
@@ -191,8 +209,7 @@ def decode_from_node(text: str) -> FromNode:
         try:
             found: FromNode = _decode_from_node(text)
         except msgspec.ValidationError:
-            item = msgspec.json.decode(text, type=_AnyItem)
-            found = ItemFrame(number=item.number, run=item.run, at=item.at, heard=read_report(item.heard))
+            found = _read_other(msgspec.json.decode(text, type=_AnyItem | _AnyLive))
     except RecursionError:
         raise msgspec.DecodeError("it is nested too deeply") from None
     return found

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.link.profile_definition import ProfileDefinition
 
 Decision = Literal["allow", "deny", "cancel"]
@@ -87,16 +88,16 @@ def get_order_name(work: Work | UnknownOrder) -> str:
     return work.what if isinstance(work, UnknownOrder) else str(work.__struct_config__.tag)
 
 
-def build_body(work: Work | UnknownOrder, run: str) -> dict[str, Any]:
+def build_body(work: Work | UnknownOrder, run: str) -> JsonObject:
     """The fields of an order as they go over the link."""
-    body: dict[str, Any] = msgspec.to_builtins(work)
+    body: JsonObject = msgspec.to_builtins(work)
     del body["op"]
     if isinstance(work, DecideOrder):
         return {"permission": f"{run}:{body.pop('native')}", **body}
     return body
 
 
-def read_work(what: str, body: dict[str, Any], run: str) -> Work | UnknownOrder:
+def read_work(what: str, body: JsonObject, run: str) -> Work | UnknownOrder:
     """The order that came over the link."""
     fields = {**body, "op": what}
     if "permission" in fields:

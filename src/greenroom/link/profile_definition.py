@@ -1,8 +1,8 @@
 """A profile as an operator writes it: how to start one kind of agent."""
 
-from typing import Any
-
 import msgspec
+
+from greenroom.json_types import UncheckedOptions
 
 PLACEHOLDERS = ("{thread_id}", "{thread_topic}", "{bus_address}", "{agent_id}", "{token_file}", "{prompt}")
 """Placeholders in a command for values that are known only when an agent starts."""
@@ -65,4 +65,4 @@ class ProfileDefinition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     idle_s: int = 900
     """How long a kept agent may idle before its process is ended; it can be resumed."""
     enabled: bool = True
-    options: dict[str, Any] = {}
+    options: UncheckedOptions = {}

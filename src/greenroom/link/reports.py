@@ -4,6 +4,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.link.lenient_reader import read_fitting
 
 TurnEnding = Literal["done", "cancelled", "refused", "limit", "quota", "failed"]
@@ -83,7 +84,7 @@ class Opened(msgspec.Struct, frozen=True, tag="opened"):
     """The session is there; `session` is the runtime's own id, by which it can be resumed, and empty if it cannot."""
 
     session: str
-    details: dict[str, Any] = {}
+    details: JsonObject = {}
 
 
 class TurnEnded(msgspec.Struct, frozen=True, tag="turn_ended"):
@@ -194,8 +195,8 @@ class FellAsleep(msgspec.Struct, frozen=True, tag="asleep"):
 class UnknownReport(msgspec.Struct, frozen=True, tag="unknown"):
     """Something that this hub does not know, from a node of another version. It is kept, and nothing follows."""
 
-    kind: str
-    data: dict[str, Any] = {}
+    name: str
+    data: JsonObject = {}
 
 
 TurnOutcome = TurnReport | TurnWentOn | TurnUsedUp | TurnPaused
@@ -233,26 +234,41 @@ Report = (
     | UnknownReport
 )
 """What a node reports to its hub."""
+ReportKind = Literal[
+    "opened",
+    "said",
+    "thought",
+    "call_started",
+    "call_finished",
+    "permission_asked",
+    "permission_gone",
+    "question_asked",
+    "usage",
+    "turn_ended",
+    "turn_went_on",
+    "turn_used_up",
+    "turn_paused",
+    "model_call_cut",
+    "changed",
+    "approval_refused",
+    "lost",
+    "died",
+    "asleep",
+    "unknown",
+]
+"""The tags of these, for whoever stores or shows a report as a kind and its fields."""
 _KINDS: dict[str, type[msgspec.Struct]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Report)}
 _NOTHING: dict[Any, Any] = {str: "", int: 0, bool: False, int | None: None, TurnEnding: "failed"}
 """The values of required fields that a report lacks."""
 
 
-def get_report_kind(report: Report) -> str:
-    """The name by which a report is stored and shown."""
-    return report.kind if isinstance(report, UnknownReport) else str(report.__struct_config__.tag)
+def get_report_fields(report: Report) -> tuple[ReportKind, JsonObject]:
+    """The kind of a report, and its fields as JSON has them."""
+    data: JsonObject = msgspec.to_builtins(report)
+    return data.pop("type"), data
 
 
-def get_report_data(report: Report) -> dict[str, Any]:
-    """Its fields as JSON has them, without the name."""
-    if isinstance(report, UnknownReport):
-        return report.data
-    data: dict[str, Any] = msgspec.to_builtins(report)
-    del data["type"]
-    return data
-
-
-def read_report(fields: dict[str, Any]) -> Report:
+def read_report(fields: JsonObject) -> Report:
     """The report in a JSON object. A field of another type counts as missing.
 
     The node may be of another version, and would send a report that is refused again and again.
@@ -264,9 +280,9 @@ def read_report(fields: dict[str, Any]) -> Report:
     return report
 
 
-def _read_other(fields: dict[str, Any]) -> Report:
+def _read_other(fields: JsonObject) -> Report:
     name = str(fields.get("type", ""))
     kind = _KINDS.get(name, UnknownReport)
     if kind is UnknownReport:
-        return UnknownReport(kind=name, data={key: value for key, value in fields.items() if key != "type"})
+        return UnknownReport(name=name, data={key: value for key, value in fields.items() if key != "type"})
     return read_fitting(fields, kind, _NOTHING)  # type: ignore[return-value]

@@ -4,11 +4,14 @@ import hashlib
 import hmac
 import re
 import zlib
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from greenroom.ids import new_secret
 
 PATTERN = re.compile(r"gr_([a-z]+)_([0-9a-z]{26})_([0-9a-z]{52})_([0-9a-f]{8})")
+
+
+CredentialKind = Literal["operator", "viewer", "room", "agent", "node", "webhook"]
 
 
 class Token(NamedTuple):
@@ -19,7 +22,7 @@ class Token(NamedTuple):
     digest: str
 
 
-def new_token(kind: str) -> Token:
+def new_token(kind: CredentialKind | Literal["none"]) -> Token:
     """A token with 256 random bits."""
     number, secret = new_secret(16)[:26], new_secret(32)
     stem = f"gr_{kind}_{number}_{secret}"

@@ -3,33 +3,35 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from typing import Any, Literal
 
 _KEPT = 256
+SignalKind = Literal["agent.online", "agent.offline", "agent.typing", "hub.stopping"]
+SignalListener = Callable[[SignalKind, Any], None]
 
 
 class Signals:
     """Sends a signal to whoever listens at the moment."""
 
     def __init__(self) -> None:
-        self._listeners: list[Callable[[str, Any], None]] = []
+        self._listeners: list[SignalListener] = []
 
-    def emit(self, kind: str, payload: Any) -> None:
+    def emit(self, kind: SignalKind, payload: Any) -> None:
         """Notify all listeners; never waits."""
         for listener in tuple(self._listeners):
             listener(kind, payload)
 
-    def listen(self, listener: Callable[[str, Any], None]) -> Callable[[], None]:
+    def listen(self, listener: SignalListener) -> Callable[[], None]:
         """Call `listener` with each signal; returns what ends it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    async def stream(self) -> AsyncIterator[tuple[str, Any]]:
+    async def stream(self) -> AsyncIterator[tuple[SignalKind, Any]]:
         """Signals as they come, at most a bounded number behind."""
-        kept: deque[tuple[str, Any]] = deque(maxlen=_KEPT)
+        kept: deque[tuple[SignalKind, Any]] = deque(maxlen=_KEPT)
         wake = asyncio.Event()
 
-        def hear(kind: str, payload: Any) -> None:
+        def hear(kind: SignalKind, payload: Any) -> None:
             kept.append((kind, payload))
             wake.set()
 

@@ -12,7 +12,6 @@ from greenroom.node.agent_terminal import AgentTerminal
 from greenroom.node.launch_env import (
     Launch,
     LaunchContext,
-    StartOptions,
     extract_start_options,
     make_session_options,
     remove_agent_files,
@@ -43,7 +42,7 @@ class AgentProcess:
         self._opening: SessionOptions | None = None
         self._being_opened: asyncio.Future[RuntimeSession] | None = None
         self._definition: ProfileDefinition | None = None
-        self._started_with: StartOptions = {}
+        self._started_with: ProfileDefinition | None = None
 
     @property
     def directory(self) -> Path:

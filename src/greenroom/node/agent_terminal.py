@@ -5,6 +5,7 @@ import logging
 from typing import Any
 
 from greenroom.link import frames
+from greenroom.link.frames import LiveKind
 from greenroom.node.output_buffer import Show
 from greenroom.node.processes import ProcessSpawner
 from greenroom.node.sandbox import Sandbox
@@ -104,5 +105,5 @@ class AgentTerminal:
         if frame.data:
             self._terminal.type(frame.data)
 
-    def _show_terminal(self, kind: str, data: Any) -> bool:
+    def _show_terminal(self, kind: LiveKind, data: Any) -> bool:
         return self._show(self._agent_id, kind, data)

@@ -7,7 +7,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from greenroom.link.orders import StartOrder
 from greenroom.link.profile_definition import PLACEHOLDERS, ProfileDefinition
@@ -29,10 +29,6 @@ _STARTED_WITH = (
     *("sandbox", "model", "temperature", "instructions", "options", "may_spawn"),
 )
 """What of a profile is settled when an agent's process is started."""
-
-
-StartOptions = dict[str, Any]
-"""What a process was started with, by the names of a profile's fields."""
 
 
 class Launch(NamedTuple):
@@ -94,9 +90,9 @@ def make_session_options(folder: Path, agent_id: str, launch: Launch, given: Lau
     )
 
 
-def extract_start_options(definition: ProfileDefinition) -> StartOptions:
+def extract_start_options(definition: ProfileDefinition) -> ProfileDefinition:
     """What a process is to be started with: two profiles that differ in it cannot share one."""
-    return {name: getattr(definition, name) for name in _STARTED_WITH}
+    return ProfileDefinition(**{name: getattr(definition, name) for name in _STARTED_WITH})
 
 
 def fill_command(command: list[str], values: dict[str, str]) -> list[str]:

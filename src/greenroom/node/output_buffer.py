@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from greenroom.link.frames import LiveKind
 from greenroom.link.reports import (
     CallFinished,
     CallReport,
@@ -24,7 +25,7 @@ from greenroom.link.reports import (
 from greenroom.link.tokens import hide_tokens
 
 Tell = Callable[[str, Report], None]
-Show = Callable[[str, str, Any], bool]
+Show = Callable[[str, LiveKind, Any], bool]
 _GATHER_S = 0.5
 _GATHER_CHARS = 8192
 _ANSWER_CHARS = 1_000_000

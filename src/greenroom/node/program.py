@@ -258,7 +258,7 @@ class NodeProgram:
         self._outbox.add(run_id, time.time_ns() // 1_000_000, redact_tokens(report))
         self._link.wake()
 
-    def _show(self, agent_id: str, kind: str, data: Any) -> bool:
+    def _show(self, agent_id: str, kind: frames.LiveKind, data: Any) -> bool:
         """Show something to current viewers; False when the hub is slow, and it is dropped."""
         if agent_id not in self._watched or not self._link.is_up:
             return True

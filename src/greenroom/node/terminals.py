@@ -5,10 +5,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from greenroom.link.frames import LiveKind
 from greenroom.node.screens import Screen
 from greenroom.runtimes.attachable import AttachableTerminal
 
-Show = Callable[[str, Any], bool]
+Show = Callable[[LiveKind, Any], bool]
 """Send something of a kind to whoever looks; False when that cannot be now."""
 ROWS, COLUMNS = 36, 110
 _BACKLOG = 256 * 1024

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from greenroom.rehearsal.hub_client import HubMcpClient, get_hub_client
 from greenroom.rehearsal.json_rpc import Json, JsonRpcConnection, RpcError
@@ -246,7 +246,7 @@ class DirectiveRunner:
                 raise result
             return result
 
-    def _ask_permission(self, call: str, title: str, kind: str, given: Json) -> bool:
+    def _ask_permission(self, call: str, title: str, kind: Literal["execute", "edit"], given: Json) -> bool:
         told = {"toolCallId": call, "title": title, "kind": kind, "status": "pending", "rawInput": given}
         params = {"sessionId": self._session, "toolCall": told, "options": _OPTIONS}
         outcome = self._wire.request("session/request_permission", params).get("outcome") or {}
@@ -257,7 +257,7 @@ class DirectiveRunner:
             return False
         return True
 
-    def _announce_call(self, name: str, kind: str, title: str, given: Json) -> str:
+    def _announce_call(self, name: str, kind: Literal["execute", "edit", "other"], title: str, given: Json) -> str:
         self._calls += 1
         self.turn.answer_from = len(self.turn.said)
         call = f"call_{os.urandom(4).hex()}_{self._calls}"
@@ -272,7 +272,7 @@ class DirectiveRunner:
             {"sessionUpdate": "tool_call_update", "toolCallId": call, "status": status, "content": content}
         )
 
-    def _send_text(self, kind: str, text: str) -> None:
+    def _send_text(self, kind: Literal["agent_message_chunk", "agent_thought_chunk"], text: str) -> None:
         self._send_update({"sessionUpdate": kind, "content": {"type": "text", "text": text}})
 
     def _send_update(self, update: Json) -> None:

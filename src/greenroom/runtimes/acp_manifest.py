@@ -1,8 +1,10 @@
 """What a driver must know of an ACP agent: how to start it, how it takes values, and its traps."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
+
+from greenroom.json_types import JsonObject
 
 TOKEN = "GREENROOM_TOKEN"  # noqa: S105
 """The variable in which an agent finds its credential when its manifest says so."""
@@ -18,11 +20,11 @@ class ValueInjection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     args: list[str] = []
     """Added to the command."""
     env: dict[str, str] = {}
-    json_env: dict[str, dict[str, Any]] = {}
+    json_env: dict[str, JsonObject] = {}
     """Variables that hold JSON: objects from several sources, also the profile's own, are merged."""
     files: dict[str, str] = {}
     """Files in the private folder, by their names."""
-    meta: dict[str, Any] = {}
+    meta: JsonObject = {}
     """Merged into `_meta` of session/new, session/load and session/resume."""
 
 

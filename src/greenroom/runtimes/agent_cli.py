@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.runtimes.acp_manifest import AcpManifest
 from greenroom.runtimes.driver_options import AcpOptions, DriverOptions
@@ -19,7 +20,6 @@ from greenroom.runtimes.prompt_text import PromptQuoting
 if TYPE_CHECKING:
     from greenroom.runtimes.contract import Driver
 
-Json = dict[str, Any]
 ToolKind = Literal["read", "search", "write", "execute", "network", "plan"]
 
 
@@ -75,7 +75,7 @@ class McpConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Below the home."""
     key: str
     """The key that holds the servers."""
-    build_entry: Callable[[list[str]], Json]
+    build_entry: Callable[[list[str]], JsonObject]
     """Its value for a server that this command starts."""
     moved_by: tuple[str, str] = ("", "")
     """The variable that names another folder for its settings, and the file in there."""
@@ -98,7 +98,7 @@ class ConversationFiles(msgspec.Struct, frozen=True, kw_only=True):
     """The variable that names another folder."""
     pattern: str
     """The files in that folder."""
-    read_line: Callable[[Json], ConversationLine]
+    read_line: Callable[[JsonObject], ConversationLine]
 
 
 class CallUsage(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,7 +131,7 @@ class AgentCli(msgspec.Struct, frozen=True, kw_only=True):
     """Folders of a project in which it looks for skills."""
     mcp_config: McpConfig | None = None
     conversations: ConversationFiles | None = None
-    read_record: Callable[[Json], CallUsage | str | None] | None = None
+    read_record: Callable[[JsonObject], CallUsage | str | None] | None = None
     """Reads a line of the files that `AcpManifest.record` names. A text is what the turn has failed with."""
     has_own_rules: Callable[[Path, str], bool] | None = None
     """Whether a folder's own settings spare it the asking; a person's home, the second argument, does not count."""
@@ -143,16 +143,16 @@ def make_profile(driver: str, display_name: str, maker: str) -> ProfileDefinitio
     return ProfileDefinition(driver=driver, display_name=display_name, description=description, type="builtin")
 
 
-def build_plain_entry(command: list[str]) -> Json:
+def build_plain_entry(command: list[str]) -> JsonObject:
     """A server's entry as most programs have it."""
     return {"command": command[0], "args": command[1:]}
 
 
-def build_stdio_entry(command: list[str]) -> Json:
+def build_stdio_entry(command: list[str]) -> JsonObject:
     """The same for programs that want to be told how they talk to it."""
     return {"type": "stdio", **build_plain_entry(command)}
 
 
-def count_tokens(used: Json, *names: str) -> int:
+def count_tokens(used: JsonObject, *names: str) -> int:
     """The sum of the counts under these names."""
     return sum(int(value) for name in names if isinstance(value := used.get(name), int | float))

@@ -18,7 +18,7 @@ from greenroom.link.policy_facts.arguments import (
     find_secret_pattern,
     find_values,
 )
-from greenroom.link.policy_facts.call_request import CallRequest, Risk
+from greenroom.link.policy_facts.call_request import CallKind, CallRequest, Risk
 from greenroom.link.policy_facts.hosts import find_hosts, parse_host
 from greenroom.link.policy_facts.read_only_programs import READERS, only_reads
 from greenroom.link.policy_facts.shell_nodes import Word
@@ -53,7 +53,7 @@ class File:
 class CallFacts:
     """The known facts about one call."""
 
-    kind: str
+    kind: CallKind
     files: tuple[File, ...] = ()
     has_unknown_files: bool = False
     hosts: tuple[str, ...] = ()
@@ -134,7 +134,7 @@ def read_call_facts(wanted: CallRequest) -> CallFacts:
     return replace(facts, risk=wanted.risk or _rate_risk(facts))
 
 
-def hash_call_request(wanted: CallRequest, kind: str) -> str:
+def hash_call_request(wanted: CallRequest, kind: CallKind) -> str:
     """A digest that the same call has again; words that are only for people make no difference to a shell call."""
     arguments = wanted.arguments
     if (
@@ -159,7 +159,7 @@ def find_path_texts(tool: str, arguments: Any) -> list[str]:
     return [file.text for file in facts.files]
 
 
-def _read_plain_facts(wanted: CallRequest, kind: str, values: list[tuple[str, str]]) -> CallFacts:
+def _read_plain_facts(wanted: CallRequest, kind: CallKind, values: list[tuple[str, str]]) -> CallFacts:
     texts, is_cut = find_paths(wanted.tool, kind, wanted.arguments, values)
     urls = [text for name, text in values if name in known_tools.URL_ARGUMENTS]
     found = {text: parse_host(text) for text in urls}
@@ -192,7 +192,7 @@ def _merge_plain_facts(facts: CallFacts, plain: CallFacts, *, is_shell: bool) ->
     )
 
 
-def _read_shell_facts(wanted: CallRequest, kind: str, text: str, doubt: str) -> CallFacts:
+def _read_shell_facts(wanted: CallRequest, kind: CallKind, text: str, doubt: str) -> CallFacts:
     shell = _unwrap_shell(parse_shell(text)) if text else ParsedShell(doubt=doubt or "the command is not told")
     asked = find_directory(kind, wanted.arguments)
     words: list[tuple[Word, bool]] = [(word, False) for word in shell.reads] + [(word, True) for word in shell.writes]

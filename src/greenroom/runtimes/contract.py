@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
+from greenroom.json_types import ToolArguments, UncheckedOptions
 from greenroom.link.orders import Decision
 from greenroom.link.reports import (
     CallFinished,
@@ -80,7 +81,7 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The runtime's own id of an earlier session to resume."""
     may_spawn: bool = True
     """Whether the agent may start others, its runtime's own helpers included, if the driver can set that."""
-    options: dict[str, Any] = {}
+    options: UncheckedOptions = {}
     """What only this driver understands, from the profile."""
 
 
@@ -112,7 +113,7 @@ class RuntimeSession(Protocol):
         ...
 
     async def decide(
-        self, permission: str, decision: Decision, *, text: str = "", arguments: dict[str, Any] | None = None
+        self, permission: str, decision: Decision, *, text: str = "", arguments: ToolArguments | None = None
     ) -> None:
         """Answer a permission or a question; `arguments` replace the call's where the runtime allows it."""
         ...

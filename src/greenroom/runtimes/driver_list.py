@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from greenroom import validation
+from greenroom.json_types import UncheckedOptions
 from greenroom.runtimes.agent_cli import DriverInfo
 from greenroom.runtimes.agents import AGENTS
 from greenroom.runtimes.driver_options import CommandOptions, McpOptions, OwnAcpOptions, PtyOptions
@@ -95,7 +96,7 @@ def choose_quoting(driver: str, command: list[str], options: Mapping[str, Any]) 
     return info.attached_quoting if info.attached_quoting and options.get("attach") else info.quoting
 
 
-def find_wrong_option(driver: str, options: dict[str, Any]) -> str | None:
+def find_wrong_option(driver: str, options: UncheckedOptions) -> str | None:
     """The first option that a driver does not take, with what to write instead. Nothing is known of other drivers."""
     info = DRIVER_INFOS.get(driver)
     if info is None:

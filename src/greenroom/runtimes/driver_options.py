@@ -1,9 +1,10 @@
 """The `options` of the general drivers. Those of an agent are in its folder."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
+from greenroom.json_types import ToolArguments
 from greenroom.runtimes.acp_manifest import AcpManifest
 
 _Seconds = Annotated[float, msgspec.Meta(gt=0)]
@@ -44,7 +45,7 @@ class McpOptions(DriverOptions, frozen=True, kw_only=True):
     url: str | None = None
     """Where the server is, unless the profile's command starts it."""
     prompt_argument: str = "prompt"
-    arguments: dict[str, Any] = {}
+    arguments: ToolArguments = {}
     """Further arguments, the same in every call."""
     bearer_env: str | None = None
     """The variable with the credential for the server at `url`; the profile passes it on by pass_env."""

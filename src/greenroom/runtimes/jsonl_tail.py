@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.programs import read_regular
 
-Json = dict[str, Any]
 _PIECE = 4 << 20
 _PIECES = 16
 
@@ -22,7 +22,7 @@ class JsonlTail:
         """Pass over what is in a file now."""
         self._read[path] = path.stat().st_size
 
-    def read(self, path: Path, having: bytes) -> Iterator[Json]:
+    def read(self, path: Path, having: bytes) -> Iterator[JsonObject]:
         """The objects that were added since, of those lines that have this text in them."""
         for _ in range(_PIECES):
             begin = self._read.get(path, 0)

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.agent_cli import AgentCli
 from greenroom.runtimes.agents import AGENTS
 
@@ -83,7 +84,7 @@ def _read(agent: AgentCli, path: Path, at: float) -> LocalConversation | None:
     return None
 
 
-def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
+def _read_lines(path: Path) -> Iterator[JsonObject]:
     """The beginning of a file, line by line; what is no object is passed over."""
     try:
         with path.open("rb") as file:

@@ -1,8 +1,8 @@
 """How to make the scripted model behind a runtime do things, and how to connect the runtime to it."""
 
-from typing import Any
-
 import msgspec
+
+from greenroom.json_types import UncheckedOptions
 
 
 class ModelScript(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +29,7 @@ class ModelWiring(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, str]
     model: str | None = None
     command: list[str] = []
-    options: dict[str, Any] = {}
+    options: UncheckedOptions = {}
     files: dict[str, str] = {}
     """Below its home."""
 

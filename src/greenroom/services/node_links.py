@@ -17,6 +17,7 @@ from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.link.tokens import Token, new_token
 from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Commit
+from greenroom.log.signals import SignalKind
 from greenroom.rules.access.model import HUB, RIGHTS, CreateCredential, Principal
 from greenroom.rules.agents.model import AGENTS
 from greenroom.rules.nodes.model import (
@@ -42,7 +43,7 @@ _HELLO_S = 10
 _UNTAKEN = 256
 _CUT = 4500
 _RETRY_S = 1.0
-LiveListener = Callable[[str, str, Any], None]
+LiveListener = Callable[[str, frames.LiveKind, Any], None]
 
 
 class NodeLinks:
@@ -285,7 +286,7 @@ class NodeLinks:
         link.send_soon(frame)
         return True
 
-    def _on_signal(self, kind: str, payload: Any) -> None:
+    def _on_signal(self, kind: SignalKind, payload: Any) -> None:
         """Notify all nodes when the hub is stopping."""
         if kind != "hub.stopping":
             return

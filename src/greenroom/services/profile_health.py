@@ -8,7 +8,7 @@ import msgspec
 from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.log.model import Rows
 from greenroom.rules.agents.profiles import Profile, find_profile_problems
-from greenroom.rules.nodes.model import NODES, Node
+from greenroom.rules.nodes.model import NODES, Node, NodeState
 from greenroom.rules.runs.queries import find_fitting
 from greenroom.services.node_links import NodeLinks
 from greenroom.services.skills import find_missing_skills
@@ -18,7 +18,7 @@ class NodeHealth(msgspec.Struct, frozen=True, kw_only=True):
     """One node that has the driver: its version there, and what prevents a start."""
 
     node: str
-    state: str
+    state: NodeState
     version: str
     problems: list[str] = []
 

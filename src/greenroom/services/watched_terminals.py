@@ -12,6 +12,7 @@ import msgspec
 from greenroom.clock import steady_ms
 from greenroom.ids import new_id
 from greenroom.link import frames
+from greenroom.link.frames import LiveKind
 from greenroom.rules.access.model import Principal
 from greenroom.services.node_links import NodeLinks
 
@@ -149,7 +150,7 @@ class WatchedTerminal:
             told = {"op": "writer", "writer": name, "you": viewer is self.writer, "may_type": viewer.may_type}
             viewer.note({**told, "viewers": len(self.viewers), "viewer": viewer.id, "at": viewer.age_ms})
 
-    def _on_live(self, agent_id: str, kind: str, data: Any) -> None:
+    def _on_live(self, agent_id: str, kind: LiveKind, data: Any) -> None:
         if kind == "screen" and isinstance(data, dict):
             self._state = None
             self._screen = merge_screens(self._screen, data)

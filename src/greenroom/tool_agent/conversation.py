@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-from typing import Any
+from typing import Any, Literal
 
 import httpx2
 from mcp import Client, MCPError, StdioServerParameters, types
@@ -97,7 +97,7 @@ class ToolConversation:
             return types.ElicitResult(action="decline")
         return types.ElicitResult.model_validate(given)
 
-    def _send_text(self, kind: str, text: str) -> None:
+    def _send_text(self, kind: Literal["agent_message_chunk", "agent_thought_chunk"], text: str) -> None:
         if text:
             update = {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
             self._wire.notify("session/update", {"sessionId": self._session, "update": update})

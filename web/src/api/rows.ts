@@ -239,7 +239,7 @@ export interface Content {
 }
 
 export interface Credential {
-  kind: string
+  kind: "agent" | "node" | "operator" | "room" | "viewer" | "webhook"
   name: string
   digest: string
   rights: string[]
@@ -280,7 +280,7 @@ export interface DecideOrder {
 export interface Decision {
   message_id: string
   thread_id: string
-  kind: string
+  kind: "switch" | "takeover"
   candidate_id: string | null
   about_seq: number
   raised_at: number
@@ -433,7 +433,7 @@ export interface Message {
   thread_id: string
   author_id: string
   author_name: string
-  role: string
+  role: "assistant" | "system" | "user"
   content: string
   agent?: boolean
   body?: string | null
@@ -661,7 +661,7 @@ export interface Run {
   max_cost_usd?: number | null
   id: string
   seq?: number
-  status: string
+  status: "pending" | "running" | "waiting" | "cancelled" | "completed" | "failed" | "interrupted"
   created_at: number
   by: string
   path?: string[]
@@ -695,7 +695,27 @@ export interface RunItem {
   run_id: string
   place: string
   number: number
-  kind: string
+  kind:
+    | "approval_refused"
+    | "asleep"
+    | "call_finished"
+    | "call_started"
+    | "changed"
+    | "died"
+    | "lost"
+    | "model_call_cut"
+    | "opened"
+    | "permission_asked"
+    | "permission_gone"
+    | "question_asked"
+    | "said"
+    | "thought"
+    | "turn_ended"
+    | "turn_paused"
+    | "turn_used_up"
+    | "turn_went_on"
+    | "unknown"
+    | "usage"
   data: Record<string, unknown>
   at: number
 }
@@ -834,7 +854,7 @@ export interface Thread {
   id: string
   seq?: number
   topic: string
-  status: string
+  status: "discuss" | "done" | "implement" | "review" | "archived" | "closed"
   created_at: number
   owner: string
   current_seq?: number
@@ -845,7 +865,7 @@ export interface Thread {
   summary?: string | null
   template_id?: string | null
   settings?: ThreadSettings
-  status_before?: string | null
+  status_before?: "discuss" | "done" | "implement" | "review" | "archived" | "closed" | null
   messages?: number
   last_at?: number
   pinned?: boolean
@@ -914,7 +934,7 @@ export interface TriggerState {
   id: string
   workflow: string
   name: string
-  kind: string
+  kind: "after" | "cron" | "message" | "webhook" | ""
   spec: Trigger
   armed?: boolean
   last?: number
@@ -962,7 +982,7 @@ export interface Verdict {
   once?: string
   like?: string
   like_words?: string
-  kind?: string
+  kind?: "execute" | "hub" | "network" | "other" | "plan" | "read" | "search" | "write"
   digest?: string
 }
 

@@ -103,7 +103,7 @@ export interface AnswerBody {
 export interface AnswerResult {
   ask_id: string
   ok: boolean
-  state?: string
+  state?: "answered" | "expired" | "open" | "withdrawn" | ""
   code?: string
   message?: string
   name?: string
@@ -490,7 +490,7 @@ export interface HoldToolsBody {
 }
 
 export interface HubHealth {
-  status?: string
+  status?: "ok"
   service?: string
 }
 
@@ -533,7 +533,7 @@ export interface InviteResult {
 
 export interface IssuedCredential {
   id: string
-  kind: string
+  kind: "agent" | "node" | "operator" | "room" | "viewer" | "webhook"
   name: string
   rights: string[]
   agent_id: string | null
@@ -689,7 +689,7 @@ export interface ListedRun {
   max_cost_usd?: number | null
   id: string
   seq?: number
-  status: string
+  status: "pending" | "running" | "waiting" | "cancelled" | "completed" | "failed" | "interrupted"
   created_at: number
   by: string
   path?: string[]
@@ -786,7 +786,7 @@ export interface McpServer {
 
 export interface Me {
   id: string
-  kind: string
+  kind: "agent" | "node" | "operator" | "room" | "viewer" | "webhook" | "anonymous" | "hub"
   name: string
   rights: string[]
   version: string
@@ -846,7 +846,7 @@ export interface MessageOfThread {
   author_id: string | null
   author_name: string
   author_emoji: string
-  role: string
+  role: "assistant" | "system" | "user"
   content: string
   created_at: string
   priority: string
@@ -859,7 +859,7 @@ export interface MessageOfThread {
 }
 
 export interface Metrics {
-  status: string
+  status: "ok"
   uptime_seconds: number
   started_at: string
   threads: ThreadNumbers
@@ -923,7 +923,7 @@ export interface NewChannel {
 }
 
 export interface NewCredential {
-  kind: string
+  kind: "agent" | "node" | "operator" | "room" | "viewer" | "webhook"
   name: string
   rights?: string[] | null
   agent_id?: string | null
@@ -941,7 +941,7 @@ export interface NewDecision {
 export interface NewMessage {
   content: string
   author?: string | null
-  role?: string
+  role?: "assistant" | "system" | "user"
   priority?: string
   mentions?: string[] | null
   metadata?: Record<string, unknown> | null
@@ -1033,7 +1033,7 @@ export interface Node {
 
 export interface NodeHealth {
   node: string
-  state: string
+  state: "connected" | "new" | "revoked" | "unreachable"
   version: string
   problems?: string[]
 }
@@ -1055,7 +1055,7 @@ export interface OnlineRoom {
 export interface OpenedThread {
   id: string
   topic: string
-  status: string
+  status: "discuss" | "done" | "implement" | "review" | "archived" | "closed"
   system_prompt: string | null
   template_id: string | null
   created_at: string
@@ -1141,7 +1141,7 @@ export interface PictureArrow {
   source: string
   target: string
   label: string
-  kind: string
+  kind: "after" | "error" | "when"
   points: ([number, number])[]
 }
 
@@ -1173,7 +1173,7 @@ export interface PostedMessage {
   author_id: string | null
   author_name: string
   author_emoji: string
-  role: string
+  role: "assistant" | "system" | "user"
   content: string
   created_at: string
   priority: string
@@ -1272,7 +1272,7 @@ export interface PutRuleBody {
 export interface Receipt {
   agent_id: string
   agent_name: string
-  state: string
+  state: "acted" | "delivered" | "queued" | "seen"
   now?: string
 }
 
@@ -1303,7 +1303,7 @@ export interface Remembered {
   rule: Rule
   choice: RuleChoice
   axes: Axis[]
-  risk: string
+  risk: "high" | "low" | "medium"
   why: string
   words: string
   trial: RuleTrial
@@ -1352,7 +1352,7 @@ export interface RestAgent {
 
 export interface RestCredential {
   id: string
-  kind: string
+  kind: "agent" | "node" | "operator" | "room" | "viewer" | "webhook"
   name: string
   rights: string[]
   agent_id: string | null
@@ -1383,7 +1383,7 @@ export interface RestMessage {
   author_id: string | null
   author_name: string
   author_emoji: string
-  role: string
+  role: "assistant" | "system" | "user"
   content: string
   created_at: string
   priority: string
@@ -1416,7 +1416,7 @@ export interface RestTemplate {
 export interface RestThread {
   id: string
   topic: string
-  status: string
+  status: "discuss" | "done" | "implement" | "review" | "archived" | "closed"
   system_prompt: string | null
   created_at: string
   updated_at: string
@@ -1586,7 +1586,7 @@ export interface Run {
   max_cost_usd?: number | null
   id: string
   seq?: number
-  status: string
+  status: "pending" | "running" | "waiting" | "cancelled" | "completed" | "failed" | "interrupted"
   created_at: number
   by: string
   path?: string[]
@@ -1620,7 +1620,27 @@ export interface RunItem {
   run_id: string
   place: string
   number: number
-  kind: string
+  kind:
+    | "approval_refused"
+    | "asleep"
+    | "call_finished"
+    | "call_started"
+    | "changed"
+    | "died"
+    | "lost"
+    | "model_call_cut"
+    | "opened"
+    | "permission_asked"
+    | "permission_gone"
+    | "question_asked"
+    | "said"
+    | "thought"
+    | "turn_ended"
+    | "turn_paused"
+    | "turn_used_up"
+    | "turn_went_on"
+    | "unknown"
+    | "usage"
   data: Record<string, unknown>
   at: number
 }
@@ -1682,7 +1702,7 @@ export interface ServerDefinition {
 }
 
 export interface SetThreadStateBody {
-  state: string
+  state: "discuss" | "done" | "implement" | "review"
 }
 
 export interface SettingsChange {
@@ -1860,7 +1880,7 @@ export interface TranscriptEntry {
   author_id: string | null
   author_name: string
   author_emoji: string
-  role: string
+  role: "assistant" | "system" | "user"
   content: string
   created_at: string
   priority: string
@@ -1903,7 +1923,7 @@ export interface TriggerState {
   id: string
   workflow: string
   name: string
-  kind: string
+  kind: "after" | "cron" | "message" | "webhook" | ""
   spec: Trigger
   armed?: boolean
   last?: number
@@ -1938,7 +1958,7 @@ export interface Verdict {
   once?: string
   like?: string
   like_words?: string
-  kind?: string
+  kind?: "execute" | "hub" | "network" | "other" | "plan" | "read" | "search" | "write"
   digest?: string
 }
 
@@ -1979,7 +1999,7 @@ export interface WaitingAgent {
 export interface WaitsForPerson {
   agent_id: string | null
   name: string
-  kind: string
+  kind: "decision" | "gate" | "permission" | "poll" | "question" | "report"
   since: string
 }
 

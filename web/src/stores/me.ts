@@ -8,7 +8,7 @@ import { storedRef } from '@/browser/storedRef'
 
 export const me = reactive<Me & { known: boolean }>({
   id: '',
-  kind: '',
+  kind: 'viewer',
   name: '',
   rights: [],
   room: null,

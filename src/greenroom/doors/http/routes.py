@@ -2,19 +2,19 @@
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from greenroom.doors.http.errors import build_error_response, build_refusal_response
-from greenroom.rules.access.model import NOBODY, Principal
+from greenroom.rules.access.model import NOBODY, Principal, Right
 from greenroom.rules.access.queries import need_right
 from greenroom.sentences import build_sentence
 from greenroom.services.hub import Hub
 
-PUBLIC = "public"
+PUBLIC: Final = "public"
 PRINCIPAL = "greenroom.principal"
 PLACE = "greenroom.place"
 TOKEN = "greenroom.token"  # noqa: S105 the name of a place, not a secret
@@ -31,7 +31,7 @@ class Endpoint:
 
     method: str
     path: str
-    needs: str
+    needs: Right | Literal["public"]
     run: Handler
     summary: str
     body: Any = None

@@ -13,6 +13,7 @@ from greenroom.doors.mcp.proxied_tools import ProxiedTools
 from greenroom.doors.mcp.server import PROGRESS_S, McpService
 from greenroom.doors.mcp.single_calls import SingleCalls
 from greenroom.doors.mcp.tool import McpCatalog
+from greenroom.log.signals import SignalKind
 from greenroom.settings import Settings
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class McpDoor:
         else:
             await self.http(scope, receive, send)
 
-    def _on_signal(self, kind: str, _payload: Any) -> None:
+    def _on_signal(self, kind: SignalKind, _payload: Any) -> None:
         # Calls that wait end with what they wait for, with an answer; a stream has nothing else that ends it.
         if kind == "hub.stopping":
             self.http.end_streams()

@@ -4,9 +4,10 @@ import asyncio
 import base64
 import binascii
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from greenroom.doors.mcp.tool import ImageBlock, TextBlock
+from greenroom.json_types import Metadata
 from greenroom.rules.access.model import Principal
 from greenroom.rules.threads.model import UPLOADS
 from greenroom.rules.threads.queries import may_see_upload
@@ -21,9 +22,7 @@ _UPLOAD = re.compile(r"(?:.*/)?([A-Za-z0-9_-]+)(?:\.\w+)?")
 _DATA_URL = re.compile(r"data:([\w/+.-]+)?(?:;[\w=.-]+)*;base64,", re.ASCII)
 
 
-async def build_image_blocks(
-    hub: "Hub", by: Principal, metadata: dict[str, Any], room: int
-) -> list[TextBlock | ImageBlock]:
+async def build_image_blocks(hub: "Hub", by: Principal, metadata: Metadata, room: int) -> list[TextBlock | ImageBlock]:
     """A block for each image that a message carries, or a line that says why it is not shown.
 
     `room` is how many characters of images the answer has left.
@@ -42,7 +41,7 @@ async def build_image_blocks(
     return blocks
 
 
-async def _build_block(hub: "Hub", by: Principal, attachment: dict[str, Any]) -> TextBlock | ImageBlock:
+async def _build_block(hub: "Hub", by: Principal, attachment: Metadata) -> TextBlock | ImageBlock:
     name = _find_text(attachment, "name", "url", "src", "upload_id", "id") or "image"
     inline = _find_text(attachment, "data", "base64", "b64", "data_url")
     encoded = _decode_inline_image(inline) if inline else await _read_upload(hub, by, attachment)
@@ -66,7 +65,7 @@ def _decode_inline_image(text: str) -> str | None:
     return plain
 
 
-async def _read_upload(hub: "Hub", by: Principal, attachment: dict[str, Any]) -> str | None:
+async def _read_upload(hub: "Hub", by: Principal, attachment: Metadata) -> str | None:
     match = _UPLOAD.fullmatch(_find_text(attachment, "upload_id", "id", "url", "src"))
     upload = hub.rows.get(UPLOADS, match[1]) if match else None
     if upload is None or upload.size > _MAX_BYTES or not may_see_upload(hub.rows, by, upload):
@@ -88,5 +87,5 @@ def detect_image_type(start: bytes) -> str | None:
     return None
 
 
-def _find_text(attachment: dict[str, Any], *names: str) -> str:
+def _find_text(attachment: Metadata, *names: str) -> str:
     return next((value for name in names if isinstance(value := attachment.get(name), str) and value), "")

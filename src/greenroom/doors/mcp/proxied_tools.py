@@ -1,13 +1,14 @@
 """Tools of MCP servers behind the hub, offered as server__tool to callers that may see them."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mcp_types as types
 import msgspec
 
 from greenroom.doors.mcp.tool import Blocks, McpCall, TextBlock
 from greenroom.errors import Refused, Unavailable
+from greenroom.json_types import ToolArguments
 from greenroom.rules.servers.model import McpServer, ServerTool
 from greenroom.rules.servers.queries import find_offered, get_offered
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from greenroom.services.hub import Hub
     from greenroom.services.tool_servers import ToolServers
 
-_arguments = msgspec.json.Decoder(dict[str, Any]).decode
+_arguments = msgspec.json.Decoder(ToolArguments).decode
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,10 @@ class ProxiedTool:
     servers: "ToolServers"
     waits: bool = True
 
-    def decode(self, arguments: bytes) -> dict[str, Any]:
+    def decode(self, arguments: bytes) -> ToolArguments:
         return _arguments(arguments)
 
-    async def run(self, call: McpCall[dict[str, Any]]) -> Blocks:
+    async def run(self, call: McpCall[ToolArguments]) -> Blocks:
         """The server's own result; what the gate or the server refuses is an error that the model can read."""
         from greenroom.services.tool_gate import call_gated_tool
 

@@ -53,7 +53,7 @@ async def summary(call: McpCall[ThreadResourceArgs]) -> str:
 
 async def state(call: McpCall[ThreadResourceArgs]) -> Any:
     thread = need_thread(call.hub.rows, call.by, call.args.thread_id)
-    return {**build_thread_state(thread), "latest_seq": thread.current_seq}
+    return {**msgspec.structs.asdict(build_thread_state(thread)), "latest_seq": thread.current_seq}
 
 
 RESOURCES: tuple[Resource, ...] = (

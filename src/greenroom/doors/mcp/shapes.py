@@ -14,7 +14,7 @@ from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.model import Agent
 from greenroom.rules.asks.asker_list import find_waiting_askers
-from greenroom.rules.threads.model import OPEN_STATES, THREADS, Message, Thread
+from greenroom.rules.threads.model import OPEN_STATES, THREADS, Message, MessageRole, Thread
 from greenroom.rules.threads.queries import get_brief, is_for_people
 from greenroom.services.bus import SyncContext
 
@@ -48,7 +48,7 @@ class McpMessage(msgspec.Struct, frozen=True, kw_only=True):
     author: str
     author_id: str | None
     author_name: str
-    role: str
+    role: MessageRole
     content: str
     created_at: str
     metadata: str | None

@@ -4,8 +4,6 @@
 arguments and answers with the blocks of its result. What is wrong is a 400 with `error`.
 """
 
-from typing import Any
-
 import anyio
 import mcp_types as types
 import msgspec
@@ -15,6 +13,7 @@ from greenroom.doors.mcp import TOOL_PREFIX
 from greenroom.doors.mcp.exchange import EVENTS, JSON, ClientGone, Exchange, Params, Rejected, encode
 from greenroom.doors.mcp.http import StreamableHttp
 from greenroom.doors.mcp.server import McpService, ToolResult, describe_unknown_tool, read_caller
+from greenroom.json_types import JsonObject
 from greenroom.settings import Settings
 
 _VERSION = (b"mcp-protocol-version", b"2025-06-18")
@@ -86,7 +85,7 @@ class SingleCalls:
             raise ClientGone
         return result
 
-    async def _send_request(self, http: Exchange, request: dict[str, Any]) -> dict[str, Any]:
+    async def _send_request(self, http: Exchange, request: JsonObject) -> JsonObject:
         """What streamable HTTP answers to a request that belongs to no session."""
         headers = [(b"accept", JSON + b", " + EVENTS), (b"content-type", JSON), _VERSION]
         inner = {**http.scope, "path": "/mcp", "headers": headers}
@@ -96,5 +95,5 @@ class SingleCalls:
             parts.append(message.get("body", b""))
 
         await self._streamable.answer_request(inner, http.build_replay(encode(request)), keep)
-        answered: dict[str, Any] = msgspec.json.decode(b"".join(parts) or b"{}")
+        answered: JsonObject = msgspec.json.decode(b"".join(parts) or b"{}")
         return answered

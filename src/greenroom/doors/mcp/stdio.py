@@ -17,7 +17,6 @@ from greenroom.doors.mcp.pipes import Pipe
 from greenroom.doors.mcp.stdio_messages import (
     VERSION,
     Head,
-    Rpc,
     RpcEnvelope,
     build_answer_line,
     build_failure,
@@ -26,6 +25,7 @@ from greenroom.doors.mcp.stdio_messages import (
     is_modern,
     is_repeatable,
 )
+from greenroom.json_types import JsonObject
 
 BACK_S = 30.0
 """How long a hub may be away before a call fails."""
@@ -77,7 +77,7 @@ async def _pump(pipe: Pipe, proxy: "Proxy", done: anyio.CancelScope) -> None:
     room = anyio.Semaphore(_MAX_IN_FLIGHT)
     complaints = 0
 
-    async def take(message: Rpc) -> None:
+    async def take(message: JsonObject) -> None:
         try:
             await proxy.forward(message)
         finally:
@@ -86,7 +86,7 @@ async def _pump(pipe: Pipe, proxy: "Proxy", done: anyio.CancelScope) -> None:
     async with anyio.create_task_group() as calls:
         async for line in pipe.lines:
             try:
-                message = msgspec.json.decode(line, type=dict[str, Any])
+                message = msgspec.json.decode(line, type=JsonObject)
                 msgspec.convert(message, RpcEnvelope)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 complaints += 1
@@ -105,13 +105,13 @@ class Proxy:
         self._http = http
         self._url = url
         self._emit = emit
-        self._hello: Rpc = {}
+        self._hello: JsonObject = {}
         self._session: dict[str, str] = {}
         self._greeting = anyio.Lock()
         self._ready = anyio.Event()
         self._modern_calls: dict[Any, anyio.CancelScope] = {}
 
-    async def forward(self, message: Rpc) -> None:
+    async def forward(self, message: JsonObject) -> None:
         """Pass a message on, and to the client whatever comes back."""
         method = message.get("method")
         is_request = "id" in message and method is not None
@@ -164,7 +164,7 @@ class Proxy:
             if self._session:
                 await self._http.delete(self._url, headers=self._session)
 
-    def _cancel(self, message: Rpc) -> bool:
+    def _cancel(self, message: JsonObject) -> bool:
         """The newer protocol cancels by closing the request; the older one by the message itself."""
         match message:
             case {"params": {"requestId": str() | int() as request_id}} if request_id in self._modern_calls:
@@ -173,7 +173,7 @@ class Proxy:
             case _:
                 return False
 
-    async def _exchange(self, message: Rpc, emit: Emit) -> None:
+    async def _exchange(self, message: JsonObject, emit: Emit) -> None:
         """Ask until there is an answer. A call that was cut off is repeated once, a wait as often as needed."""
         was_cut_off = False
         give_up_s: float | None = None
@@ -196,7 +196,7 @@ class Proxy:
                 give_up_s = None
                 await anyio.sleep(_RETRY_S)
 
-    async def _post(self, message: Rpc, emit: Emit) -> None:
+    async def _post(self, message: JsonObject, emit: Emit) -> None:
         """One attempt."""
         headers = build_modern_headers(message) if is_modern(message) else self._session
         if message.get("method") == "initialize":

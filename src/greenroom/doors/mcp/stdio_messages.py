@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from greenroom.json_types import JsonObject
+
 _UNREACHABLE = -32000
 VERSION = "mcp-protocol-version"
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
@@ -14,7 +16,6 @@ _REPEATABLE = ("msg_wait", "ask_question", "task_finish", "work_report", "permis
 """Calls that find what they wait for again, however often they are repeated."""
 _PLAIN = re.compile(r"(?!=\?base64\?)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 encode = msgspec.json.Encoder().encode
-Rpc = dict[str, Any]
 
 
 class RpcEnvelope(msgspec.Struct):
@@ -33,7 +34,7 @@ class Head(msgspec.Struct):
     method: str | None = None
 
 
-def is_modern(message: Rpc) -> bool:
+def is_modern(message: JsonObject) -> bool:
     match message:
         case {"params": {"_meta": {"io.modelcontextprotocol/protocolVersion": str()}}}:
             return True
@@ -41,7 +42,7 @@ def is_modern(message: Rpc) -> bool:
             return False
 
 
-def is_repeatable(message: Rpc) -> bool:
+def is_repeatable(message: JsonObject) -> bool:
     """Whether it does no harm to ask the same twice, or more often."""
     match message:
         case {"method": "tools/call", "params": {"name": name}}:
@@ -50,7 +51,7 @@ def is_repeatable(message: Rpc) -> bool:
             return True
 
 
-def build_modern_headers(message: Rpc) -> dict[str, str]:
+def build_modern_headers(message: JsonObject) -> dict[str, str]:
     params = message["params"]
     method = message.get("method", "")
     headers = {VERSION: _encode_header(params["_meta"][_VERSION_KEY]), "mcp-method": _encode_header(method)}

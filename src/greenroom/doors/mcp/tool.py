@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import msgspec
 
+from greenroom.json_types import JsonSchema
+
 if TYPE_CHECKING:
     from greenroom.rules.access.model import Principal
     from greenroom.services.hub import Hub
@@ -85,7 +87,7 @@ class Tool(Generic[A]):
     needs: Needs
     run: Callable[[McpCall[A]], Awaitable[Any]]
     waits: bool = False
-    schema: dict[str, Any] = field(init=False, repr=False)
+    schema: JsonSchema = field(init=False, repr=False)
     decode: Callable[[bytes], A] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -137,7 +139,7 @@ class Prompt(Generic[A]):
     args: type[A]
     needs: Needs
     run: Callable[[McpCall[A]], Awaitable[str]]
-    schema: dict[str, Any] = field(init=False, repr=False)
+    schema: JsonSchema = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", build_schema(self.args))
@@ -159,18 +161,18 @@ def may_use(by: "Principal", needs: Needs) -> bool:
     return needs in by.rights or (needs == "ask" and "chat" in by.rights)
 
 
-def build_schema(args: type[Any]) -> dict[str, Any]:
+def build_schema(args: type[Any]) -> JsonSchema:
     """The JSON schema of a struct as clients are shown it: short, because a model reads all of it, and without
     references, which several clients do not follow. A field that may be left out may also be null."""
     schema = msgspec.json.schema(args)
-    defs: dict[str, Any] = schema.pop("$defs", {})
-    inlined: dict[str, Any] = _inline_refs(schema, defs)
+    defs: JsonSchema = schema.pop("$defs", {})
+    inlined: JsonSchema = _inline_refs(schema, defs)
     if inlined.get("additionalProperties") is not False:
         raise TypeError(f"{args.__name__} must be a struct with forbid_unknown_fields")
     return inlined
 
 
-def _inline_refs(node: Any, defs: dict[str, Any]) -> Any:
+def _inline_refs(node: Any, defs: JsonSchema) -> Any:
     match node:
         case {"$ref": str(ref)}:
             found = dict(defs[ref.removeprefix("#/$defs/")])

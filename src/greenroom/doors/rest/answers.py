@@ -10,7 +10,7 @@ from starlette.responses import Response
 from greenroom.doors.page import is_outdated
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, read_body
 from greenroom.errors import Refused
-from greenroom.link.ask_kinds import AnswerScope, AnswerVerdict
+from greenroom.link.ask_kinds import AnswerScope, AnswerVerdict, AskState
 from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.access.model import Principal
 from greenroom.rules.asks.commands import AnswerAsk
@@ -92,7 +92,7 @@ class AnswerBatch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 class AnswerResult(msgspec.Struct, kw_only=True, omit_defaults=True):
     ask_id: str
     ok: bool
-    state: str = ""
+    state: AskState | Literal[""] = ""
     code: str = ""
     message: str = ""
     """Why not; or, for an accepted answer, why it reaches nobody."""

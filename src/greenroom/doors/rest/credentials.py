@@ -20,20 +20,27 @@ from greenroom.doors.rest.wire import (
     read_json_response,
 )
 from greenroom.ids import new_id
-from greenroom.link.tokens import new_token
+from greenroom.link.tokens import CredentialKind, new_token
 from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.access import model as access
-from greenroom.rules.access.model import CreateCredential, CredentialCreated, Principal, RevokeCredential
+from greenroom.rules.access.model import (
+    CREDENTIAL_KINDS,
+    CreateCredential,
+    CredentialCreated,
+    Principal,
+    RevokeCredential,
+)
 from greenroom.rules.access.queries import find_credentials
 from greenroom.rules.access.verbs import CREDENTIAL_VERBS
 from greenroom.rules.agents.queries import agent_not_found, get_agent
 from greenroom.rules.threads.queries import need_thread
 from greenroom.services.hub import Hub
+from greenroom.validation import Sent
 
 
 class RestCredential(msgspec.Struct):
     id: str
-    kind: str
+    kind: CredentialKind
     name: str
     rights: list[str]
     agent_id: str | None
@@ -57,7 +64,7 @@ class RestCredential(msgspec.Struct):
 class NewCredential(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A credential to give. An agent's belongs to a new agent unless one is named, or it may register several."""
 
-    kind: str
+    kind: Sent[CredentialKind]
     name: str
     rights: list[str] | None = None
     agent_id: str | None = None
@@ -96,7 +103,7 @@ async def create_credential(hub: Hub, by: Principal, request: Request) -> Respon
         need_thread(hub.rows, by, thread_id)
     if body.kind == "agent" and agent_id is None and "register" not in (body.rights or ()):
         agent_id = new_id("agt")
-    token = new_token(body.kind if body.kind in access.RIGHTS else "none")
+    token = new_token(body.kind if body.kind in CREDENTIAL_KINDS else "none")
     expires_at = None if body.expires_in_s is None else hub.log.clock.now() + body.expires_in_s * 1000
     done = await hub.log.do(
         copy_fields(

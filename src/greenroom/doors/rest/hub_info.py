@@ -2,6 +2,7 @@
 
 import os
 import pwd
+from typing import Literal
 
 import msgspec
 from starlette.requests import Request
@@ -14,14 +15,14 @@ from greenroom.doors.login import enter_room
 from greenroom.doors.page import show_front_page
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, read_body
 from greenroom.log.copied_fields import copy_fields
-from greenroom.rules.access.model import OWNER, Principal
+from greenroom.rules.access.model import OWNER, Kind, Principal
 from greenroom.rules.access.queries import get_person_name
 from greenroom.rules.agents.person_names import NamePerson
 from greenroom.services.hub import Hub
 
 
 class HubHealth(msgspec.Struct):
-    status: str = "ok"
+    status: Literal["ok"] = "ok"
     service: str = "Greenroom"
 
 
@@ -46,7 +47,7 @@ class Me(msgspec.Struct):
     """Who calls, what it may do, and which hub this is."""
 
     id: str
-    kind: str
+    kind: Kind
     name: str
     rights: list[str]
     version: str

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.wire import build_bad_request, build_json_response, read_query
 from greenroom.log.model import Rows, Table
-from greenroom.rules.access.model import CREDENTIALS, Principal
+from greenroom.rules.access.model import CREDENTIALS, Principal, Right
 from greenroom.rules.access.queries import has_right
 from greenroom.rules.agents.model import AGENTS, Agent
 from greenroom.rules.asks.model import ASKS
@@ -69,7 +69,7 @@ class _Kind:
     """One kind of id: where its rows are, who may see one, and what people call it."""
 
     table: Table[Any]
-    right: str
+    right: Right
     may_see: Callable[[Rows, Principal, Any], bool]
     about: Callable[[Any], str]
     named_by: str = ""

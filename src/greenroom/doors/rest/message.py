@@ -22,6 +22,7 @@ from greenroom.rules.threads.commands import React, Unreact
 from greenroom.rules.threads.decide_post import need_post_author
 from greenroom.rules.threads.events import MessageEdited
 from greenroom.rules.threads.mentions import Roster
+from greenroom.rules.threads.model import ReceiptState
 from greenroom.rules.threads.queries import (
     build_receipts,
     find_edits,
@@ -101,7 +102,7 @@ class Receipt(msgspec.Struct):
 
     agent_id: str
     agent_name: str
-    state: str
+    state: ReceiptState
     now: str = ""
     """What the recipient is doing at the moment, in words; empty for people."""
 

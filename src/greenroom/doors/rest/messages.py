@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -21,10 +21,12 @@ from greenroom.doors.rest.wire import (
     read_body,
     read_query,
 )
+from greenroom.json_types import JsonObject, Metadata
 from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.model import AGENTS
 from greenroom.rules.threads import model as threads
+from greenroom.rules.threads.model import MessageRole
 from greenroom.rules.threads.queries import (
     build_mailbox_id,
     find_messages,
@@ -37,6 +39,7 @@ from greenroom.rules.threads.queries import (
 from greenroom.services.bus import PostResult
 from greenroom.services.hub import Hub
 from greenroom.services.wake_targets import UnreachedRecipient, look_for_unreached
+from greenroom.validation import Sent
 
 PAGE_CHARS = 16_000_000
 """A page of messages ends early when it holds more text than this; the next one begins there."""
@@ -49,11 +52,11 @@ class NewMessage(msgspec.Struct, frozen=True):
 
     content: str
     author: str | None = None
-    role: str = "user"
+    role: Sent[MessageRole] = "user"
     priority: str = "normal"
     mentions: list[str] | None = None
-    metadata: dict[str, Any] | None = None
-    images: list[dict[str, Any]] | None = None
+    metadata: Metadata | None = None
+    images: list[JsonObject] | None = None
     reply_to_msg_id: str | None = None
     expected_last_seq: Number | None = None
     reply_token: str | None = None
@@ -65,7 +68,7 @@ class Mail(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     content: str
     author: str | None = None
     priority: str = "normal"
-    metadata: dict[str, Any] | None = None
+    metadata: Metadata | None = None
 
 
 class PostedMessage(shapes.SentMessage):
@@ -115,7 +118,7 @@ async def handle_post(hub: Hub, by: Principal, request: Request, faces: shapes.A
     return build_json_response(await build_posted_message(hub, by, faces, posted, content), 201)
 
 
-def _describe_image(image: dict[str, Any]) -> str:
+def _describe_image(image: JsonObject) -> str:
     """The text of a message that has only images."""
     return str(image.get("name") or "image")[:_MOST_OF_NAME]
 

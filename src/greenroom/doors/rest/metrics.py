@@ -6,7 +6,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from starlette.requests import Request
@@ -25,7 +25,7 @@ from greenroom.rules.agents.stored_bytes import NearLimit, find_near_limit
 from greenroom.rules.asks.model import ASKS
 from greenroom.rules.policy.budgets import format_day
 from greenroom.rules.policy.model import DAY_COSTS, DayCost
-from greenroom.rules.runs.model import LIVE, RUNS
+from greenroom.rules.runs.model import LIVE, RUNS, LiveStatus
 from greenroom.rules.runs.queries import count_waiting_for_people
 from greenroom.rules.threads.events import MessagePosted
 from greenroom.rules.threads.model import ALL_STATES, MESSAGES, STOP_REASONS, THREADS
@@ -56,7 +56,7 @@ class AgentNumbers(msgspec.Struct):
 class WorkNumbers(msgspec.Struct):
     """Active runs by status, open asks, and what runs have used on this day (UTC)."""
 
-    runs: dict[str, int]
+    runs: dict[LiveStatus, int]
     active_runs: int
     runs_waiting_for_people: int
     open_asks: int
@@ -65,7 +65,7 @@ class WorkNumbers(msgspec.Struct):
 
 
 class Metrics(msgspec.Struct):
-    status: str
+    status: Literal["ok"]
     uptime_seconds: float
     started_at: str
     threads: ThreadNumbers
@@ -189,7 +189,7 @@ def _format_prometheus(numbers: Metrics) -> str:
 
 
 def _iterate_series(numbers: Metrics) -> Iterator[tuple[str, str, str]]:
-    def plain(name: str, kind: str, value: float) -> tuple[str, str, str]:
+    def plain(name: str, kind: Literal["gauge", "counter"], value: float) -> tuple[str, str, str]:
         return name, kind, f"greenroom_{name} {value}\n"
 
     yield plain("uptime_seconds", "gauge", numbers.uptime_seconds)

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from greenroom import __version__
 from greenroom.doors.http.routes import PUBLIC, Endpoint
 from greenroom.doors.rest.wire import encode
+from greenroom.json_types import JsonSchema
 from greenroom.rules.access.model import Principal
 from greenroom.services.hub import Hub
 
@@ -47,12 +48,12 @@ class Error(msgspec.Struct):
     code: str
 
 
-def describe_api(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
+def describe_api(endpoints: Sequence[Endpoint]) -> JsonSchema:
     """An OpenAPI 3.1 document."""
     types = {id(kind): kind for e in endpoints for kind in (e.body, e.answer) if _is_type(kind)}
     shapes, components = msgspec.json.schema_components([Error, *types.values()], ref_template=_REF)
     schemas = dict(zip(types, shapes[1:], strict=True))
-    paths: dict[str, Any] = {}
+    paths: JsonSchema = {}
     for endpoint in endpoints:
         operation = _describe_operation(endpoint, schemas)
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
@@ -82,13 +83,13 @@ def _describe_words(schema: Any) -> Any:
     return told | {"anyOf": left} if len(left) > 1 else {name: told[name] for name in told if name != "anyOf"} | left[0]
 
 
-def _rename_duplicates(described: dict[str, Any], names: list[str]) -> dict[str, Any]:
+def _rename_duplicates(described: JsonSchema, names: list[str]) -> JsonSchema:
     """Types of one name in two nouns are called by the noun too: `greenroom.rules.runs.model.RunUsage` is RunsSpent."""
     text = encode(described).decode()
     for name in sorted(names, key=len, reverse=True):
         parts = name.split(".")
         text = text.replace(name, parts[2].capitalize() + parts[-1])
-    renamed: dict[str, Any] = msgspec.json.decode(text)
+    renamed: JsonSchema = msgspec.json.decode(text)
     return renamed
 
 
@@ -96,16 +97,16 @@ def _is_type(kind: Any) -> bool:
     return kind is not None and not isinstance(kind, (str, dict))
 
 
-def _describe_operation(endpoint: Endpoint, schemas: dict[int, Any]) -> dict[str, Any]:
+def _describe_operation(endpoint: Endpoint, schemas: dict[int, Any]) -> JsonSchema:
     name = re.sub(r"\W+", "_", f"{endpoint.method.lower()}{endpoint.path}").strip("_")
     failure = {
         "description": "Refused",
         "content": {"application/json": {"schema": {"$ref": _REF.format(name="Error")}}},
     }
-    success: dict[str, Any] = {"description": endpoint.summary}
+    success: JsonSchema = {"description": endpoint.summary}
     if endpoint.answer is not None:
         success["content"] = _describe_content(endpoint.answer, schemas)
-    operation: dict[str, Any] = {
+    operation: JsonSchema = {
         "operationId": name,
         "summary": endpoint.summary,
         "parameters": _describe_parameters(endpoint),
@@ -122,7 +123,7 @@ def _describe_operation(endpoint: Endpoint, schemas: dict[int, Any]) -> dict[str
     return operation
 
 
-def _describe_content(kind: Any, schemas: dict[int, Any]) -> dict[str, Any]:
+def _describe_content(kind: Any, schemas: dict[int, Any]) -> JsonSchema:
     """A media type by its name, content that is described already, or JSON of a type."""
     if isinstance(kind, str):
         return {kind: {}}
@@ -135,10 +136,10 @@ def _is_needed(body: Any) -> bool:
     return isinstance(body, dict) or any(field.required for field in msgspec.structs.fields(body))
 
 
-def _describe_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+def _describe_parameters(endpoint: Endpoint) -> list[JsonSchema]:
     text = {"type": "string"}
     names = re.findall(r"\{(\w+)\}", endpoint.path)
-    out: list[dict[str, Any]] = [{"name": n, "in": "path", "required": True, "schema": text} for n in names]
+    out: list[JsonSchema] = [{"name": n, "in": "path", "required": True, "schema": text} for n in names]
     if endpoint.query is not None:
         (_,), components = msgspec.json.schema_components([endpoint.query], ref_template=_REF)
         shape = components[endpoint.query.__name__]

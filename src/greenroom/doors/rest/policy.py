@@ -1,6 +1,6 @@
 """The policy over REST: rules, trials on earlier calls, suggestions, templates and grants."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -17,6 +17,7 @@ from greenroom.doors.rest.wire import (
     read_query,
 )
 from greenroom.errors import Refused
+from greenroom.json_types import JsonObject
 from greenroom.log.model import Rows
 from greenroom.log.pages import find_page
 from greenroom.rules.access.model import Principal
@@ -81,7 +82,7 @@ class RuleDraft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A rule that is still being written, and may be wrong in any way."""
 
     name: str
-    rule: dict[str, Any]
+    rule: JsonObject
 
 
 class RuleCheck(msgspec.Struct):

@@ -1,7 +1,7 @@
 """Profiles over REST: list, change and check them."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -12,6 +12,7 @@ from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.verbs import build_verb_endpoints
 from greenroom.doors.rest.wire import build_json_response, read_body, read_json_response, read_query
 from greenroom.errors import Refused
+from greenroom.json_types import JsonObject
 from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal
@@ -83,7 +84,7 @@ _MOST_WRONG = 20
 class Bundle(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Several profiles at once, by name; each as in a file of its own."""
 
-    profiles: dict[str, dict[str, Any]]
+    profiles: dict[str, JsonObject]
 
 
 class ImportedProfiles(msgspec.Struct):

@@ -1,6 +1,6 @@
 """Runs over REST."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -27,7 +27,7 @@ from greenroom.rules.runs.commands import ResumeRun
 from greenroom.rules.runs.confined_runs import confine_run, confine_tree
 from greenroom.rules.runs.continuation import need_continuable
 from greenroom.rules.runs.events import RunCreated
-from greenroom.rules.runs.model import AgentContext, Run, RunItem, ToolCall
+from greenroom.rules.runs.model import AgentContext, Run, RunItem, RunStatus, ToolCall
 from greenroom.rules.runs.node_outage import describe_obstacle
 from greenroom.rules.runs.queries import (
     find_calls,
@@ -77,9 +77,6 @@ async def create_run(hub: Hub, by: Principal, request: Request) -> Response:
     return build_json_response(
         await start_run(hub.log, by, key=get_idempotency_key(request), overrides=given, **fields), 201
     )
-
-
-RunStatus = Literal["pending", "running", "waiting", "completed", "failed", "cancelled", "interrupted"]
 
 
 class RunQuery(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,15 +1,15 @@
 """The REST door's shapes of agents, threads and messages, with the field names that the bus's clients know."""
 
-from typing import Any
-
 import msgspec
 
 from greenroom.clock import format_iso
+from greenroom.json_types import Metadata
 from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Commit, Rows
 from greenroom.rules.agents import model as agents
 from greenroom.rules.agents.queries import get_agent
 from greenroom.rules.threads import model as threads
+from greenroom.rules.threads.model import MessageRole, ThreadStatus
 from greenroom.rules.threads.queries import get_brief
 from greenroom.services.bus import SyncContext
 from greenroom.services.hub import Hub
@@ -59,7 +59,7 @@ class SentMessage(msgspec.Struct):
     author_id: str | None
     author_name: str
     author_emoji: str
-    role: str
+    role: MessageRole
     content: str
     created_at: str
     priority: str
@@ -105,7 +105,7 @@ class RestWaiter(msgspec.Struct):
 class RestThread(msgspec.Struct):
     id: str
     topic: str
-    status: str
+    status: ThreadStatus
     system_prompt: str | None
     created_at: str
     updated_at: str
@@ -147,7 +147,7 @@ class AgentNameCache:
         return (found and found.emoji) or ROBOT
 
 
-def encode_metadata(metadata: dict[str, Any] | None, mentions: list[str]) -> str | None:
+def encode_metadata(metadata: Metadata | None, mentions: list[str]) -> str | None:
     """Metadata as its text, with the mentions in it."""
     if mentions:
         metadata = {**(metadata or {}), "mentions": mentions}

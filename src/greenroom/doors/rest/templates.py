@@ -1,7 +1,5 @@
 """Templates for new threads, over REST."""
 
-from typing import Any
-
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,6 +8,7 @@ from greenroom.clock import format_iso
 from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.verbs import build_verb_endpoints
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, need_same_request, read_body
+from greenroom.json_types import Metadata
 from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.access.model import Principal
 from greenroom.rules.threads import model as threads
@@ -30,7 +29,7 @@ class ListedTemplate(msgspec.Struct):
 
 class RestTemplate(ListedTemplate):
     system_prompt: str
-    default_metadata: dict[str, Any] | None
+    default_metadata: Metadata | None
 
 
 class NewTemplate(msgspec.Struct, frozen=True):
@@ -38,7 +37,7 @@ class NewTemplate(msgspec.Struct, frozen=True):
     name: str
     system_prompt: str = ""
     description: str | None = None
-    default_metadata: dict[str, Any] | None = None
+    default_metadata: Metadata | None = None
 
 
 class MadeTemplate(msgspec.Struct):

@@ -12,6 +12,7 @@ from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.messages import build_messages, need_readable_thread
 from greenroom.doors.rest.wire import Number, build_json_response, read_body, read_query, run_while_connected
+from greenroom.link.ask_kinds import AskKind
 from greenroom.rules.access.model import Principal
 from greenroom.rules.asks.asker_list import find_waiting_askers
 from greenroom.rules.threads.queries import PAGE, need_thread
@@ -50,7 +51,7 @@ class WaitsForPerson(msgspec.Struct):
 
     agent_id: str | None
     name: str
-    kind: str
+    kind: AskKind
     since: str
 
 

@@ -1,7 +1,5 @@
 """Threads over REST: list, open and change them."""
 
-from typing import Any
-
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
@@ -25,6 +23,7 @@ from greenroom.doors.rest.wire import (
 )
 from greenroom.errors import Refused
 from greenroom.ids import new_id, new_secret
+from greenroom.json_types import Metadata
 from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal
@@ -35,7 +34,7 @@ from greenroom.rules.threads.commands import (
     RenameThread,
 )
 from greenroom.rules.threads.events import ThreadDeleted, TokenIssued
-from greenroom.rules.threads.model import ALL_STATES, Thread
+from greenroom.rules.threads.model import ALL_STATES, Thread, ThreadStatus
 from greenroom.rules.threads.queries import (
     count_threads,
     find_members,
@@ -46,6 +45,7 @@ from greenroom.rules.threads.queries import (
 from greenroom.rules.threads.verbs import THREAD_VERBS
 from greenroom.sentences import build_sentence
 from greenroom.services.hub import Hub
+from greenroom.validation import Sent
 
 MOST = 200
 
@@ -53,7 +53,7 @@ MOST = 200
 class ThreadQuery(msgspec.Struct, frozen=True):
     """Which threads, newest first. `before` is the next_cursor of a page; a limit of 0 is the most there is."""
 
-    status: str | None = None
+    status: Sent[ThreadStatus] | None = None
     include_archived: bool = False
     limit: Limit = 0
     before: str | None = None
@@ -71,7 +71,7 @@ class NewThread(msgspec.Struct, frozen=True):
 
     topic: str
     creator_agent_id: str | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: Metadata | None = None
     system_prompt: str | None = None
     template: str | None = None
 
@@ -79,7 +79,7 @@ class NewThread(msgspec.Struct, frozen=True):
 class OpenedThread(msgspec.Struct):
     id: str
     topic: str
-    status: str
+    status: ThreadStatus
     system_prompt: str | None
     template_id: str | None
     created_at: str

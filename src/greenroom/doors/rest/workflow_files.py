@@ -14,7 +14,7 @@ from greenroom.rules.agents.profiles import find_profiles, need_profile
 from greenroom.rules.workflows.checks.definition_check import KnownNames
 from greenroom.rules.workflows.checks.problems import BadWorkflow, Problem
 from greenroom.rules.workflows.definition import WorkflowDefinition
-from greenroom.rules.workflows.diagram.labels import find_arrows
+from greenroom.rules.workflows.diagram.labels import ArrowKind, find_arrows
 from greenroom.rules.workflows.diagram.layout import lay_out
 from greenroom.rules.workflows.graph import Graph
 from greenroom.rules.workflows.parser.loader import LoadedWorkflow, load_text, parse_text
@@ -41,7 +41,7 @@ class PictureArrow(msgspec.Struct):
     source: str
     target: str
     label: str
-    kind: str
+    kind: ArrowKind
     points: list[tuple[float, float]]
 
 

@@ -20,6 +20,7 @@ from greenroom.doors.rest.wire import (
     run_while_connected,
 )
 from greenroom.errors import Refused
+from greenroom.json_types import JsonObject
 from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal
@@ -29,7 +30,7 @@ from greenroom.rules.workflows.checks.problems import BadWorkflow, build_refusal
 from greenroom.rules.workflows.decide_definitions import prepare_definition
 from greenroom.rules.workflows.definition import WorkflowDefinition
 from greenroom.rules.workflows.graph import Graph
-from greenroom.rules.workflows.model import FACTS, Workflow, WorkflowFacts, WorkflowRun
+from greenroom.rules.workflows.model import FACTS, Workflow, WorkflowFacts, WorkflowRun, WorkflowStatus
 from greenroom.rules.workflows.parser.loader import parse_text, read_plain
 from greenroom.rules.workflows.queries import (
     find_workflow_runs,
@@ -43,6 +44,7 @@ from greenroom.rules.workflows.verbs import WORKFLOW_RUN_VERBS, WORKFLOW_VERBS
 from greenroom.services.hub import Hub
 from greenroom.services.workflow_files import embed_skills, find_missing_skills
 from greenroom.services.workflow_service import put_workflow, start_workflow, wait_for_workflow
+from greenroom.validation import Sent
 
 
 async def list_workflows(hub: Hub, by: Principal, request: Request) -> Response:
@@ -52,7 +54,7 @@ async def list_workflows(hub: Hub, by: Principal, request: Request) -> Response:
 class WorkflowBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A workflow in any form that is known: as plain values, or as a text in YAML."""
 
-    definition: dict[str, Any] | None = None
+    definition: JsonObject | None = None
     text: str | None = None
     source: str = ""
     version: int | None = None
@@ -113,10 +115,10 @@ class NewWorkflowRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """What to carry out: a workflow by its name, or one that is sent along and kept."""
 
     workflow: str | None = None
-    definition: dict[str, Any] | None = None
+    definition: JsonObject | None = None
     text: str | None = None
     source: str = ""
-    inputs: dict[str, Any] = {}
+    inputs: JsonObject = {}
     thread_id: str | None = None
     directory: str | None = None
 
@@ -145,7 +147,7 @@ async def create_run(hub: Hub, by: Principal, request: Request) -> Response:
 
 class WorkflowRunQuery(msgspec.Struct, frozen=True, kw_only=True):
     workflow: str | None = None
-    status: str | None = None
+    status: Sent[WorkflowStatus] | None = None
     waiting: bool | None = None
     """Only runs that wait, for people or for something else outside; or only those that do not."""
     before: Number | None = None

@@ -8,6 +8,7 @@ import msgspec
 from greenroom.link.ask_kinds import ASK_KINDS
 from greenroom.log.codec import encode
 from greenroom.log.model import Event, Recorded, Rows
+from greenroom.log.signals import SignalKind
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.model import AGENTS, Agent, AgentUpdated
 from greenroom.rules.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
@@ -62,7 +63,7 @@ def _is_to_people(rows: Rows, event: Any) -> bool:
     return isinstance(event, e.MessagePosted) and is_for_people(event)
 
 
-def build_signal_event(rows: Rows, kind: str, payload: Any) -> BusEvent | None:
+def build_signal_event(rows: Rows, kind: SignalKind, payload: Any) -> BusEvent | None:
     """What clients get of a signal. It has no id: nobody can ask for it later."""
     if kind not in SIGNALS:
         return None

@@ -15,6 +15,7 @@ from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.sync.bus_events import BusEvent, build_bus_event, build_signal_event
 from greenroom.errors import Refused
 from greenroom.log.model import Commit
+from greenroom.log.signals import SignalKind
 from greenroom.rules.access.model import Principal
 from greenroom.services.hub import Hub
 
@@ -77,7 +78,7 @@ class EventStreams:
             rows = self.hub.rows
             self._send([told for record in commit.records if (told := build_bus_event(rows, record)) is not None])
 
-    def _on_signal(self, kind: str, payload: Any) -> None:
+    def _on_signal(self, kind: SignalKind, payload: Any) -> None:
         if kind == "hub.stopping":
             for listener in self._open:
                 listener.outbox.end()

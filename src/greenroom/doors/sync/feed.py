@@ -9,6 +9,7 @@ from greenroom.doors.sync.view_reader import EncodedRows, ReadCache, build_cache
 from greenroom.doors.sync.views import ALL, VIEWS, View, encode_change
 from greenroom.errors import Refused
 from greenroom.log.model import Change, Commit, Row, Rows
+from greenroom.log.signals import SignalKind
 from greenroom.log.store import Snapshot
 from greenroom.rules.access.model import Principal
 from greenroom.rules.access.queries import need_right
@@ -221,7 +222,7 @@ class Feed:
             subscription.client.outbox.put(frame)
             self._end(subscription)
 
-    def _on_signal(self, kind: str, payload: Any) -> None:
+    def _on_signal(self, kind: SignalKind, payload: Any) -> None:
         frame: SyncFrame | None = None
         for name, by_key in self._by_view.items():
             place = VIEWS[name].signals.get(kind)

@@ -1,11 +1,12 @@
 """The frames of the sync socket: what a client may send, and frames built from encoded rows."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
 from greenroom.log.codec import encode
+from greenroom.log.signals import SignalKind
 from greenroom.sentences import Words, list_wire_fields
 
 Number = Annotated[int, msgspec.Meta(ge=0, le=(1 << 53) - 1)]
@@ -112,7 +113,7 @@ def build_error(number: int | None, code: str, said: Words) -> SyncFrame:
     return build_frame(encode(told))
 
 
-def build_signal(kind: str, payload: Any) -> SyncFrame:
+def build_signal(kind: SignalKind | Literal["agents.online", "page.outdated"], payload: Any) -> SyncFrame:
     """A signal: shown and not stored."""
     return build_frame(encode({"op": "signal", "kind": kind, "payload": payload}))
 

@@ -9,7 +9,8 @@ import msgspec
 from greenroom.doors.sync.bus_events import rebuild_deleted_thread
 from greenroom.log.codec import encode
 from greenroom.log.model import Change, Event, Row, Rows, Table, Value
-from greenroom.rules.access.model import CREDENTIALS, Principal
+from greenroom.log.signals import SignalKind
+from greenroom.rules.access.model import CREDENTIALS, Principal, Right
 from greenroom.rules.agents.model import AGENTS, Agent
 from greenroom.rules.agents.profiles import PROFILES
 from greenroom.rules.asks.model import ASKS
@@ -79,14 +80,14 @@ class View:
     """Rows that belong together. The first part is the head: unless everybody may see all, its rows decide who does."""
 
     name: str
-    needs: str
+    needs: Right
     parts: tuple[ViewTable, ...]
     limit: int = MOST_ROWS
     keyed: bool = False
     sees: Callable[[Rows, Principal, Any], bool] | None = None
     removed_by: Mapping[type[Event], Callable[[Any], Row]] = field(default_factory=dict)
     """Events that remove a row of the head, and the row as far as it decides who saw it. A key ends with its row."""
-    signals: Mapping[str, Callable[[Any], str | None]] = field(default_factory=dict)
+    signals: Mapping[SignalKind, Callable[[Any], str | None]] = field(default_factory=dict)
     """To which key each kind of signal belongs."""
     missing: str = ""
     """The error when there is no such head; its code is the view's name and `_not_found`."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from greenroom.link.policy_facts import known_tools
+from greenroom.link.policy_facts.call_request import CallKind
 
 _PATCHED = re.compile(r"^[^\S\n]*\*\*\*\s*\w+\s*(?:File|to|from)\s*:(.+)$", re.M | re.I)
 _DIFFED = re.compile(
@@ -49,7 +50,7 @@ def find_values(arguments: Any) -> tuple[list[tuple[str, str]], bool]:
     return found, is_cut
 
 
-def find_paths(tool: str, kind: str, arguments: Any, values: list[tuple[str, str]]) -> tuple[list[str], bool]:
+def find_paths(tool: str, kind: CallKind, arguments: Any, values: list[tuple[str, str]]) -> tuple[list[str], bool]:
     """The files that a tool call names, none when they are not known; and whether some were left out."""
     texts = [text for name, text in values if name in known_tools.PATH_ARGUMENTS]
     is_cut = False
@@ -92,7 +93,7 @@ def _find_diffed(text: str) -> Iterator[str]:
     return (re.sub(r"^[ab]/", "", path) for path in named if path and path != "/dev/null")
 
 
-def find_command(tool: str, kind: str, arguments: Any) -> tuple[str, str]:
+def find_command(tool: str, kind: CallKind, arguments: Any) -> tuple[str, str]:
     """The shell text of a call, and the doubts about it."""
     if not isinstance(arguments, dict):
         return ("", "the command is not told") if kind == "execute" else ("", "")
@@ -121,7 +122,7 @@ def _join_command(value: Any) -> str:
     return ""
 
 
-def find_directory(kind: str, arguments: Any) -> str:
+def find_directory(kind: CallKind, arguments: Any) -> str:
     """The directory that a command wants to run in, if it names one."""
     return next(iter(_find_directories(kind, arguments)), "")
 
@@ -132,7 +133,7 @@ def asks_for_privileges(arguments: Any) -> bool:
     return any(value and _PRIVILEGES.search(str(name)) for name, value in given.items())
 
 
-def _find_directories(kind: str, arguments: Any) -> list[str]:
+def _find_directories(kind: CallKind, arguments: Any) -> list[str]:
     """All directories that a call names beside its command. A tool that is only a shell has no other use for a path."""
     given = arguments if isinstance(arguments, dict) else {}
     names = known_tools.PATH_ARGUMENTS if kind == "execute" else known_tools.DIRECTORY_ARGUMENTS
@@ -140,7 +141,7 @@ def _find_directories(kind: str, arguments: Any) -> list[str]:
     return list(dict.fromkeys(value for value in named if isinstance(value, str) and value))
 
 
-def find_secret_pattern(tool: str, kind: str, values: list[tuple[str, str]]) -> str:
+def find_secret_pattern(tool: str, kind: CallKind, values: list[tuple[str, str]]) -> str:
     """A pattern for names of files that is made for those that hold secrets; empty when there is none."""
     if kind not in ("read", "search"):
         return ""

@@ -4,6 +4,8 @@ from typing import Any, Literal
 
 import msgspec
 
+CallKind = Literal["read", "search", "write", "execute", "network", "plan", "hub", "other"]
+"""What a call does, as far as its tool's name tells: `hub` is a tool of the hub itself."""
 Risk = Literal["low", "medium", "high"]
 
 

@@ -1,6 +1,9 @@
 """Known facts about tools and programs: what their arguments are, what they do, and how much harm they can do."""
 
 import re
+from typing import get_args
+
+from greenroom.link.policy_facts.call_request import CallKind
 
 
 def split_words(words: str) -> frozenset[str]:
@@ -8,7 +11,7 @@ def split_words(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-KINDS = ("read", "search", "write", "execute", "network", "plan", "hub", "other")
+KINDS: tuple[CallKind, ...] = get_args(CallKind)
 
 COMMAND_ARGUMENTS = ("command", "cmd", "script", "commandLine", "command_line")
 PATH_ARGUMENTS = split_words(

@@ -38,6 +38,7 @@ def create_credential(rows: Rows, command: CreateCredential, context: Context) -
         copy_fields(
             command,
             CredentialCreated,
+            kind=command.kind,
             name=command.name.strip(),
             rights=sorted(rights),
             person_id=person_id,

@@ -1,12 +1,17 @@
 """Principals and the credentials that prove them."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 import msgspec
 
+from greenroom.link.tokens import CredentialKind
 from greenroom.log.model import Command, CommandActor, Event, Row, Table
+from greenroom.validation import Sent
 
-Kind = Literal["operator", "viewer", "room", "agent", "node", "webhook", "anonymous", "hub"]
+CREDENTIAL_KINDS: tuple[CredentialKind, ...] = get_args(CredentialKind)
+Kind = CredentialKind | Literal["anonymous", "hub"]
+
+Right = Literal["read", "all", "chat", "register", "operate", "node", "trigger", "ask", "answer", "enter"]
 
 RIGHTS: dict[str, frozenset[str]] = {
     "operator": frozenset({"read", "all", "chat", "register", "operate"}),
@@ -87,7 +92,7 @@ NOBODY = Principal(id="nobody", kind="anonymous", name="nobody", rights=frozense
 class CredentialFields(msgspec.Struct, frozen=True, kw_only=True):
     """What a credential is from its beginning on, in its event and its row."""
 
-    kind: str
+    kind: CredentialKind
     name: str
     digest: str
     rights: list[str]
@@ -132,7 +137,7 @@ class CreateCredential(Command, frozen=True, kw_only=True):
     """Give a principal a new credential, never wider than that of who gives it."""
 
     credential_id: str
-    kind: str
+    kind: Sent[CredentialKind]
     name: str
     digest: str
     rights: list[str] | None = None

@@ -3,9 +3,17 @@
 import re
 
 from greenroom.errors import Refused
-from greenroom.link.tokens import is_token_of, parse_credential_id
+from greenroom.link.tokens import CredentialKind, is_token_of, parse_credential_id
 from greenroom.log.model import Rows
-from greenroom.rules.access.model import CREDENTIALS, HUMAN, OWNER, RIGHTS, Credential, Principal
+from greenroom.rules.access.model import (
+    CREDENTIAL_KINDS,
+    CREDENTIALS,
+    HUMAN,
+    OWNER,
+    Credential,
+    Principal,
+    Right,
+)
 
 _BY_ANOTHER = {"answer": frozenset({"operate"}), "enter": frozenset({"read", "answer"})}
 """Rights that others bring: who operates may answer, and whoever may read or answer anything may come in."""
@@ -55,7 +63,7 @@ def build_principal(credential: Credential) -> Principal:
     """The principal that a credential proves. An agent is the same whichever of its credentials it shows."""
     return Principal(
         id=credential.agent_id or credential.login_of or credential.id,
-        kind=credential.kind,  # type: ignore[arg-type]  # checked when the credential was made
+        kind=credential.kind,
         name=credential.person or credential.name,
         rights=frozenset(credential.rights),
         agent_id=credential.agent_id,
@@ -86,22 +94,22 @@ def find_unrevoked(rows: Rows, agent_id: str) -> list[Credential]:
     return rows.find(CREDENTIALS, {"agent_id": agent_id, "revoked_at": None}, order="_key")
 
 
-def has_right(by: Principal, right: str) -> bool:
+def has_right(by: Principal, right: Right) -> bool:
     """Whether a principal has a right, or one that brings it."""
     if right == "all" and by.is_confined:
         return False
     return right in by.rights or not by.rights.isdisjoint(_BY_ANOTHER.get(right, ()))
 
 
-def need_right(by: Principal, right: str) -> None:
+def need_right(by: Principal, right: Right) -> None:
     """Refuse whoever lacks a right."""
     if not has_right(by, right):
         raise Refused("forbidden.right", "forbidden", kind=by.kind, right=right)
 
 
-def need_kind(kind: str) -> None:
+def need_kind(kind: CredentialKind) -> None:
     """Refuse a kind of credential that cannot be given."""
-    if kind not in RIGHTS or kind in ("anonymous", "hub"):
+    if kind not in CREDENTIAL_KINDS:
         raise Refused("bad_kind.credential", kind=kind)
 
 

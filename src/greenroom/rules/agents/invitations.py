@@ -1,6 +1,6 @@
 """Invitations, for the audit: who invited which agent into which thread, and the outcome."""
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Rows, Tx
@@ -17,13 +17,16 @@ class NoteInvitation(Command, frozen=True, kw_only=True):
     command: str = ""
 
 
+InvitationStatus = Literal["refused", "completed", "failed", "cancelled", "interrupted"]
+
+
 class NoteOutcome(Command, frozen=True, kw_only=True):
     """Write down what became of an invitation."""
 
     agent_name: str
     thread_id: str
     run_id: str
-    status: str
+    status: InvitationStatus
     reason: str = ""
 
 
@@ -44,7 +47,7 @@ class InvitationEnded(Event, frozen=True, kw_only=True):
     agent_name: str
     thread_id: str
     run_id: str
-    status: str
+    status: InvitationStatus
     reason: str = ""
 
 

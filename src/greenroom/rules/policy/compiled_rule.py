@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from greenroom.expressions import BadExpression, Expression, ExpressionFailed, compile_expression
-from greenroom.link.policy_facts.call_request import CallRequest, LineageEntry
+from greenroom.link.policy_facts.call_request import CallKind, CallRequest, LineageEntry
 from greenroom.link.policy_facts.known_tools import COMMAND_ARGUMENTS, KINDS
 from greenroom.link.policy_facts.shell_nodes import Word
 from greenroom.link.policy_facts.shell_parser import ParsedShell, SimpleCommand
@@ -117,7 +117,7 @@ class CompiledRule:
         self._programs = _find_programs(rule.commands)
         self._has_time = bool(rule.until is not None or rule.days or rule.hours)
 
-    def may_fit(self, tool: str, kind: str, profile: str | None) -> bool:
+    def may_fit(self, tool: str, kind: CallKind, profile: str | None) -> bool:
         """Whether it can be about such calls at all."""
         if self._tools is not None and not self._tools(tool):
             return False

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from greenroom.link.policy_facts.call_request import CallRequest, Risk
+from greenroom.link.policy_facts.call_request import CallKind, CallRequest, Risk
 from greenroom.log.model import Row, Table
 from greenroom.log.pages import PagedRow
 
@@ -122,7 +122,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The key of all calls that an approval for this run or profile would cover."""
     like_words: str = ""
     """The same in words, for the button."""
-    kind: str = "other"
+    kind: CallKind = "other"
     digest: str = ""
     """Of the call itself: the same call has the same digest."""
 

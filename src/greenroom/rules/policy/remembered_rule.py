@@ -11,7 +11,7 @@ import msgspec
 
 from greenroom.errors import Refused
 from greenroom.link.policy_facts.arguments import find_command
-from greenroom.link.policy_facts.call_request import CallRequest
+from greenroom.link.policy_facts.call_request import CallRequest, Risk
 from greenroom.link.policy_facts.known_tools import takes_commands
 from greenroom.link.policy_facts.shell_parser import OTHER_SHELLS, SHELLS, SimpleCommand
 from greenroom.link.policy_facts.wrappers import find_inner
@@ -83,7 +83,7 @@ class RememberedRule(msgspec.Struct, frozen=True, kw_only=True):
     rule: Rule
     choice: RuleChoice
     axes: list[Axis]
-    risk: str
+    risk: Risk
     """The risk of the call; a call of high risk becomes a rule that allows only when the choice names the risk."""
     why: str
 

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 from greenroom.errors import Refused
-from greenroom.link.policy_facts.call_request import CallRequest, LineageEntry
+from greenroom.link.policy_facts.call_request import CallKind, CallRequest, LineageEntry
 from greenroom.log.codec import encode
 from greenroom.log.model import Rows
 from greenroom.rules.policy.compiled_rule import CompiledRule
@@ -54,7 +54,7 @@ class RuleSet:
             return RuleMatch(doubtful, False)
         return None if first is None else RuleMatch(first, True)
 
-    def _find_candidates(self, tool: str, kind: str, profile: str | None) -> list[CompiledRule]:
+    def _find_candidates(self, tool: str, kind: CallKind, profile: str | None) -> list[CompiledRule]:
         such = (tool, kind, profile)
         found = self._about_such.get(such)
         if found is None:

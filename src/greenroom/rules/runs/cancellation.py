@@ -4,11 +4,13 @@ from greenroom.link.orders import CancelOrder
 from greenroom.log.model import Event, Rows
 from greenroom.rules.agents.model import AGENTS, AgentProcessChanged
 from greenroom.rules.runs.events import RunEnded
-from greenroom.rules.runs.model import Run
+from greenroom.rules.runs.model import EndStatus, Run
 from greenroom.rules.runs.orders import build_order, revoke_credentials
 
 
-def build_cancel_events(rows: Rows, run: Run, order_id: str, reason: str, status: str = "cancelled") -> list[Event]:
+def build_cancel_events(
+    rows: Rows, run: Run, order_id: str, reason: str, status: EndStatus = "cancelled"
+) -> list[Event]:
     """A run is cancelled at once; the node ends its process when it gets the order."""
     events: list[Event] = [RunEnded(run_id=run.id, status=status, error=reason or status)]
     if run.node_id is not None:

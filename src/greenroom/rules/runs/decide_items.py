@@ -46,7 +46,7 @@ from greenroom.rules.runs.cancellation import build_cancel_events
 from greenroom.rules.runs.commands import NodeItem, TakeItem
 from greenroom.rules.runs.events import ApprovalRefused, RunBegan, RunEnded, RunHeard
 from greenroom.rules.runs.loop_detection import pause_if_looping
-from greenroom.rules.runs.model import LIVE, PLACE_CHARS, RUNS, TREES, Run, RunUsage, read_spent
+from greenroom.rules.runs.model import LIVE, PLACE_CHARS, RUNS, TREES, EndStatus, Run, RunUsage, read_spent
 from greenroom.rules.runs.orders import build_start_order, revoke_credentials
 from greenroom.rules.runs.pauses import pause_for_quota, pause_run
 from greenroom.rules.runs.permissions import (
@@ -67,7 +67,7 @@ _WITHOUT_WORDS = {
     "limit": "the agent's runtime reached a limit of its own",
 }
 """Why a turn failed, where its runtime does not say."""
-_STATUS: dict[TurnEnding, str] = {
+_STATUS: dict[TurnEnding, EndStatus] = {
     "done": "completed",
     "cancelled": "cancelled",
     "refused": "failed",
@@ -241,7 +241,7 @@ def _end_turn(rows: Rows, run: Run, ended: TurnReport, seed: str) -> list[Event]
 def build_end_events(
     rows: Rows,
     run: Run,
-    status: str,
+    status: EndStatus,
     seed: str,
     *,
     error: str | None = None,

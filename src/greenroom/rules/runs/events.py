@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from greenroom.link.ask_kinds import AskKind
 from greenroom.link.reports import Report
 from greenroom.log.model import Event
-from greenroom.rules.runs.model import RunFields, TreeLimits
+from greenroom.rules.runs.model import EndStatus, RunFields, TreeLimits
 
 
 class RunCreated(RunFields, Event, frozen=True, kw_only=True):
@@ -107,7 +107,7 @@ class RunEnded(Event, frozen=True, kw_only=True):
     """A run is over."""
 
     run_id: str
-    status: str
+    status: EndStatus
     output: str | None = None
     result: Any = None
     error: str | None = None

@@ -1,19 +1,22 @@
 """Rows of runs, trees, calls and items."""
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
 from greenroom.link.ask_kinds import AskKind
-from greenroom.link.reports import Usage
+from greenroom.link.reports import ReportKind, Usage
 from greenroom.log.model import Row, Table
 from greenroom.log.pages import PagedRow
 
 PLACE_CHARS = 1000
 """The longest text that is kept of where a run works, and with what."""
-LIVE = ("pending", "running", "waiting")
+LiveStatus = Literal["pending", "running", "waiting"]
 """A run with one of these is active: it has not ended. The page, the metrics and the command line count by this."""
-ENDED = ("completed", "failed", "cancelled", "interrupted")
+EndStatus = Literal["completed", "failed", "cancelled", "interrupted"]
+RunStatus = LiveStatus | EndStatus
+LIVE: tuple[LiveStatus, ...] = get_args(LiveStatus)
+ENDED: tuple[EndStatus, ...] = get_args(EndStatus)
 
 
 class TreeLimits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -116,7 +119,7 @@ class Run(RunFields, PagedRow, frozen=True, kw_only=True):
 
     id: str
     seq: int = 0
-    status: str
+    status: RunStatus
     created_at: int
     by: str
     path: list[str] = []
@@ -203,7 +206,7 @@ class RunItem(Row, frozen=True, kw_only=True):
     run_id: str
     place: str
     number: int
-    kind: str
+    kind: ReportKind
     data: dict[str, Any]
     at: int
 

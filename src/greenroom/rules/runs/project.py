@@ -13,8 +13,7 @@ from greenroom.link.reports import (
     RunLost,
     TurnResult,
     Usage,
-    get_report_data,
-    get_report_kind,
+    get_report_fields,
 )
 from greenroom.log.copied_fields import copy_fields, take_fields
 from greenroom.log.model import Context, Event, Noun, Project, Recorded, Rows, Tx
@@ -95,12 +94,13 @@ def run_heard(tx: Tx, event: e.RunHeard, record: Recorded) -> None:
     if run is None:
         return
     number, heard = run.items + 1, event.heard
+    kind, data = get_report_fields(heard)
     item = RunItem(
         run_id=run.id,
         place=f"{number:09d}",
         number=number,
-        kind=get_report_kind(heard),
-        data=get_report_data(heard),
+        kind=kind,
+        data=data,
         at=event.heard_at,
     )
     tx.put(ITEMS, item)

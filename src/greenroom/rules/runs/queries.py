@@ -10,7 +10,7 @@ from greenroom.rules.agents.profiles import PROFILES, Profile
 from greenroom.rules.agents.unavailable_programs import lacks_program
 from greenroom.rules.nodes.decide import need_node
 from greenroom.rules.nodes.model import NODES, Node
-from greenroom.rules.runs.model import CALLS, ITEMS, LIVE, RUNS, TREES, Run, RunItem, ToolCall, Tree
+from greenroom.rules.runs.model import CALLS, ITEMS, LIVE, RUNS, TREES, Run, RunItem, RunStatus, ToolCall, Tree
 from greenroom.rules.threads.queries import find_page_of_threads, is_in_seen_thread
 from greenroom.runtimes.driver_list import DRIVER_INFOS
 from greenroom.validation import get_nearest
@@ -64,7 +64,7 @@ def is_untold(rows: Rows, run: Run) -> bool:
 
 
 def find_runs(
-    rows: Rows, by: Principal, *, status: str | None = None, before: int | None = None, limit: int = 50
+    rows: Rows, by: Principal, *, status: RunStatus | None = None, before: int | None = None, limit: int = 50
 ) -> list[Run]:
     """Runs, newest first."""
     if by.kind not in _SEE_ALL:
@@ -75,7 +75,7 @@ def find_runs(
     return find_page(rows, RUNS, where or None, before=before, limit=limit)
 
 
-def _find_own_runs(rows: Rows, by: Principal, status: str | None, before: int | None, limit: int) -> list[Run]:
+def _find_own_runs(rows: Rows, by: Principal, status: RunStatus | None, before: int | None, limit: int) -> list[Run]:
     """The runs of an agent and all below them: few of all that there are."""
     own = rows.find(RUNS, {"agent_id": by.agent_id}) if by.agent_id else []
     seen = {run.id: run for one in own for run in (one, *find_below(rows, one)) if status in (None, run.status)}

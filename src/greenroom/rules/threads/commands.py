@@ -6,6 +6,8 @@ import msgspec
 from msgspec import Meta
 
 from greenroom.log.model import Command
+from greenroom.rules.threads.model import MessageRole, TakeoverKind, ThreadState
+from greenroom.validation import Sent
 
 ThreadId = Annotated[str, Meta(description="The thread's id, from thread_list, thread_create or bus_connect.")]
 
@@ -50,7 +52,7 @@ class PostMessage(Command, frozen=True, kw_only=True):
     body_bytes: int = 0
     size: int = 0
     """The length of the whole content, when it is kept as a file."""
-    role: str = "user"
+    role: MessageRole = "user"
     priority: str = "normal"
     mentions: list[str] = []
     metadata: dict[str, Any] | None = None
@@ -90,7 +92,7 @@ class SetThreadState(Command, frozen=True, kw_only=True):
     """Say where a thread's work stands; this also reopens a closed one."""
 
     thread_id: str
-    state: str
+    state: Sent[ThreadState]
 
 
 class CloseThread(Command, frozen=True, kw_only=True):
@@ -140,7 +142,7 @@ class RaiseDecision(Command, frozen=True, kw_only=True):
     thread_id: str
     message_id: str
     instruction_id: str
-    kind: str
+    kind: TakeoverKind
     candidate_id: str | None
     about_seq: int
 

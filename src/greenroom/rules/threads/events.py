@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from greenroom.log.model import Event
 from greenroom.rules.threads.commands import CursorAdvance
-from greenroom.rules.threads.model import MessageFields, ThreadSettings
+from greenroom.rules.threads.model import MessageFields, TakeoverKind, ThreadSettings, ThreadState
 
 
 class ThreadCreated(Event, frozen=True, kw_only=True):
@@ -106,7 +106,7 @@ class ThreadStateSet(Event, frozen=True, kw_only=True):
     """A thread's work stands somewhere else now."""
 
     thread_id: str
-    state: str
+    state: ThreadState
 
 
 class ThreadClosed(Event, frozen=True, kw_only=True):
@@ -162,7 +162,7 @@ class AdminDecisionRaised(Event, frozen=True, kw_only=True):
 
     thread_id: str
     message_id: str
-    kind: str
+    kind: TakeoverKind
     candidate_id: str | None
     about_seq: int
 

@@ -1,6 +1,6 @@
 """Rows of threads, members and messages."""
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -8,13 +8,18 @@ from greenroom.log.model import Row, Table
 from greenroom.log.pages import PagedRow
 from greenroom.sentences import Sentence
 
-STATES = ("discuss", "implement", "review", "done")
+ThreadState = Literal["discuss", "implement", "review", "done"]
 """States that a thread may be set to; closed and archived have commands of their own."""
-ALL_STATES = (*STATES, "closed", "archived")
+ThreadStatus = ThreadState | Literal["closed", "archived"]
+MessageRole = Literal["user", "assistant", "system"]
+STATES: tuple[ThreadState, ...] = get_args(ThreadState)
+ALL_STATES: tuple[ThreadStatus, ...] = (*STATES, "closed", "archived")
 OPEN_STATES = frozenset(STATES)
 PRIORITIES = ("normal", "urgent", "system")
 STOP_REASONS = ("convergence", "timeout", "error", "complete", "impasse")
-ROLES = ("user", "assistant", "system")
+ReceiptState = Literal["queued", "delivered", "seen", "acted"]
+TakeoverKind = Literal["takeover", "switch"]
+ROLES: tuple[MessageRole, ...] = get_args(MessageRole)
 
 
 class ThreadSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -31,7 +36,7 @@ class Thread(PagedRow, frozen=True, kw_only=True):
     id: str
     seq: int = 0
     topic: str
-    status: str
+    status: ThreadStatus
     created_at: int
     owner: str
     """The credential that created it: a caller who may not see all threads sees those of the same owner."""
@@ -44,7 +49,7 @@ class Thread(PagedRow, frozen=True, kw_only=True):
     summary: str | None = None
     template_id: str | None = None
     settings: ThreadSettings = ThreadSettings()
-    status_before: str | None = None
+    status_before: ThreadStatus | None = None
     """The status that an archived thread had."""
     messages: int = 0
     last_at: int = 0
@@ -81,7 +86,7 @@ class MessageFields(msgspec.Struct, frozen=True, kw_only=True):
     thread_id: str
     author_id: str
     author_name: str
-    role: str
+    role: MessageRole
     content: str
     agent: bool = False
     """Whether the author is an agent."""
@@ -171,8 +176,7 @@ class Decision(Row, frozen=True, kw_only=True):
 
     message_id: str
     thread_id: str
-    kind: str
-    """takeover or switch."""
+    kind: TakeoverKind
     candidate_id: str | None
     about_seq: int
     """The thread's newest message when it was raised: it is raised once for each silence."""

@@ -28,7 +28,9 @@ from greenroom.rules.threads.model import (
     Member,
     Message,
     MessageRevision,
+    ReceiptState,
     Thread,
+    ThreadStatus,
     ThreadTemplate,
     Upload,
 )
@@ -119,7 +121,7 @@ def find_threads(
     rows: Rows,
     by: Principal,
     *,
-    status: str | None = None,
+    status: ThreadStatus | None = None,
     include_archived: bool = False,
     before: int | None = None,
     limit: int = PAGE,
@@ -135,7 +137,9 @@ def find_threads(
     )
 
 
-def count_threads(rows: Rows, by: Principal, *, status: str | None = None, include_archived: bool = False) -> int:
+def count_threads(
+    rows: Rows, by: Principal, *, status: ThreadStatus | None = None, include_archived: bool = False
+) -> int:
     """How many threads `find_threads` finds without a limit."""
     if by.operates or ("all" in by.rights and by.threads is None):
         states = [status] if status else [s for s in ALL_STATES if include_archived or s != "archived"]
@@ -260,15 +264,15 @@ def get_present_thread(rows: Rows, agent_id: str | None) -> str | None:
     return None
 
 
-def build_receipts(rows: Rows, message: Message) -> dict[str, str]:
+def build_receipts(rows: Rows, message: Message) -> dict[str, ReceiptState]:
     """How far a message got at each recipient: queued, delivered, seen or acted."""
-    out = {}
+    out: dict[str, ReceiptState] = {}
     for member in find_members(rows, message.thread_id):
         if member.member_id == message.author_id:
             continue
         if message.handoff_target is not None and member.member_id != message.handoff_target:
             continue
-        reached = {"acted": member.acted, "seen": member.seen, "delivered": member.delivered}
+        reached: dict[ReceiptState, int] = {"acted": member.acted, "seen": member.seen, "delivered": member.delivered}
         out[member.member_id] = next((state for state, seq in reached.items() if seq >= message.seq), "queued")
     return out
 

@@ -11,6 +11,7 @@ import msgspec
 
 InputType = Literal["string", "integer", "number", "boolean", "list", "object", "any"]
 Kind = Literal["agent", "workflow", "wait", "set", "gate"]
+TriggerKind = Literal["cron", "webhook", "message", "after"]
 Failure = Literal["failed", "timeout", "interrupted", "output", "expression"]
 """failed: the agent's run failed · timeout: it took too long · interrupted: a crash · output: it breaks its schema."""
 Policy = Literal["all_success", "first_success", "allow_debt"]

@@ -13,10 +13,10 @@ from typing import Any
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.contract import Process
 
-Json = dict[str, Any]
-Told = Callable[[str, Json, Any], None]
+Told = Callable[[str, JsonObject, Any], None]
 """Called with method, parameters, and the id to answer to; None for a notification."""
 METHOD_NOT_FOUND = -32601
 logger = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ class AcpFailed(Exception):
     """The agent has answered a request with an error; the message is a sentence for people."""
 
     def __init__(self, error: Any) -> None:
-        fields: Json = error if isinstance(error, dict) else {}
+        fields: JsonObject = error if isinstance(error, dict) else {}
         self.data: Any = fields.get("data")
         super().__init__(_format_error(str(fields.get("message", "Error")), self.data))
         self.code = fields.get("code")
@@ -40,16 +40,16 @@ class AcpLink:
         self._told = told
         self._room = room
         self.ended = asyncio.Event()
-        self._pending: dict[int, asyncio.Future[Json | None]] = {}
+        self._pending: dict[int, asyncio.Future[JsonObject | None]] = {}
         """Requests without an answer so far. The answer is None when the agent is gone."""
         self._last_id = -1
         self._reader = asyncio.create_task(self._read())
 
-    async def request(self, method: str, params: Json) -> Json:
+    async def request(self, method: str, params: JsonObject) -> JsonObject:
         """Ask the agent. Raises AcpFailed for its refusal, ConnectionError when it is gone."""
         self._last_id += 1
         request = self._last_id
-        answered: asyncio.Future[Json | None] = asyncio.get_running_loop().create_future()
+        answered: asyncio.Future[JsonObject | None] = asyncio.get_running_loop().create_future()
         self._pending[request] = answered
         try:
             await self._send({"jsonrpc": "2.0", "id": request, "method": method, "params": params})
@@ -63,11 +63,11 @@ class AcpLink:
         result = message.get("result")
         return result if isinstance(result, dict) else {}
 
-    async def notify(self, method: str, params: Json) -> None:
+    async def notify(self, method: str, params: JsonObject) -> None:
         """Send a notification. Raises ConnectionError when the agent is gone."""
         await self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
-    async def answer(self, request: Any, result: Json) -> None:
+    async def answer(self, request: Any, result: JsonObject) -> None:
         """Answer what the agent has asked. Raises ConnectionError when it is gone."""
         await self._send({"jsonrpc": "2.0", "id": request, "result": result})
 
@@ -80,7 +80,7 @@ class AcpLink:
         self._reader.cancel()
         await asyncio.wait([self._reader])
 
-    async def _send(self, message: Json) -> None:
+    async def _send(self, message: JsonObject) -> None:
         if self._reader.done():
             raise ConnectionError("the agent is gone")
         await self._process.write(msgspec.json.encode(message) + b"\n")
@@ -104,7 +104,7 @@ class AcpLink:
                 if not answered.done():
                     answered.set_result(None)
 
-    def _tell(self, message: Json) -> bool:
+    def _tell(self, message: JsonObject) -> bool:
         """Hand on what the agent says by itself; False for an answer, which goes to whoever has asked."""
         method, id = message.get("method"), message.get("id")
         if isinstance(method, str):
@@ -117,7 +117,7 @@ class AcpLink:
         return False
 
 
-def _parse_message(line: bytes) -> Json | None:
+def _parse_message(line: bytes) -> JsonObject | None:
     """A line as a message. Some agents print to stdout; what is no message is not for us."""
     try:
         message = msgspec.json.decode(line)

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.contract import Died, Process
 from greenroom.runtimes.transports.heard_queue import HeardQueue
 
-Json = dict[str, Any]
-Told = Callable[[Json], None]
+Told = Callable[[JsonObject], None]
 _LINGER_S = 2.0
 logger = logging.getLogger(__name__)
 
@@ -33,21 +33,21 @@ class JsonLines:
         self._told = told
         self._ears = ears
         self._lines = lines or process
-        self._open: dict[Hashable, asyncio.Future[Json]] = {}
+        self._open: dict[Hashable, asyncio.Future[JsonObject]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._reading = asyncio.create_task(self._read(), name=f"lines of {process.pid}")
         self._watching = asyncio.create_task(self._watch(), name=f"end of {process.pid}")
 
-    async def send(self, message: Json) -> None:
+    async def send(self, message: JsonObject) -> None:
         """Send something. It is dropped if the process is gone: Died reports that."""
         with contextlib.suppress(ConnectionError):
             await self._lines.write(msgspec.json.encode(message) + b"\n")
 
-    async def ask(self, id: Hashable, message: Json) -> Json:
+    async def ask(self, id: Hashable, message: JsonObject) -> JsonObject:
         """Say something and wait until it is settled under this id. Raises ConnectionError when the process is gone."""
         if self._watching.done():
             raise ConnectionError("the process is gone")
-        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
         self._open[id] = answer
         try:
             await self.send(message)
@@ -55,7 +55,7 @@ class JsonLines:
         finally:
             self._open.pop(id, None)
 
-    def settle(self, id: Hashable, answer: Json) -> None:
+    def settle(self, id: Hashable, answer: JsonObject) -> None:
         """Pass an answer to its waiting request, if there is one."""
         waiting = self._open.get(id)
         if waiting is not None and not waiting.done():
@@ -104,7 +104,7 @@ class JsonLines:
         self._ears.end()
 
 
-def _parse_message(line: bytes) -> Json | None:
+def _parse_message(line: bytes) -> JsonObject | None:
     """A line as a message. What a runtime prints besides is not for us."""
     try:
         message = msgspec.json.decode(line)

@@ -1,5 +1,6 @@
 """Asks people for a step, and interprets their answers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from greenroom.log.log import Log
@@ -7,7 +8,7 @@ from greenroom.rules.access.model import HUB
 from greenroom.rules.asks.commands import RaiseAsk
 from greenroom.rules.asks.model import Ask, Asker, AskOption, AskQuestion
 from greenroom.rules.asks.votes import find_strangers
-from greenroom.rules.workflows.core.news import Answered
+from greenroom.rules.workflows.core.news import Answered, StepAnswer
 from greenroom.rules.workflows.core.plan import PlanNode
 from greenroom.rules.workflows.model import WorkflowRun, WorkflowStep
 from greenroom.sentences import build_sentence, join_with_and
@@ -21,7 +22,12 @@ _AFTER_A_CRASH = {
     "Skip the step": "and what depends on it",
     "Give up": "the step has failed",
 }
-_VERDICTS = {"Resume": "resume", "Do it again": "rerun", "Skip the step": "skip", "Give up": "stop"}
+_VERDICTS: Mapping[str, StepAnswer] = {
+    "Resume": "resume",
+    "Do it again": "rerun",
+    "Skip the step": "skip",
+    "Give up": "stop",
+}
 
 
 async def raise_ask(
@@ -87,7 +93,7 @@ def build_answer_news(step: WorkflowStep, ask: Ask) -> Answered:
     )
     if answer.text:
         words = build_sentence("step_reason.said", name=who, words=answer.text)
-    verdict = "stop" if is_no else "go"
+    verdict: StepAnswer = "stop" if is_no else "go"
     if step.asking == "crash" and answer.verdict != "deny":
         chosen = answer.options[0][0] if answer.options and answer.options[0] else "Resume"
         verdict = _VERDICTS.get(chosen, "resume")

@@ -18,7 +18,7 @@ export type ThreadState = (typeof THREAD_STATES)[number]
 export function useThreadActions(thread: Ref<Thread | undefined>, isClosed: Ref<boolean>, openSettings: () => void) {
   const id = () => thread.value?.id ?? ''
   async function setState(state: ThreadState): Promise<void> {
-    const before = thread.value?.status ?? state
+    const before = THREAD_STATES.find((one) => one === thread.value?.status) ?? state
     if (await attempt(() => setThreadState(id(), { state })))
       showToast(t('threads.stateSet', { state: t(`threads.states.${state}`) }), () => setThreadState(id(), { state: before }))
   }

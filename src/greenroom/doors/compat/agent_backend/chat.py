@@ -11,11 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from greenroom.clock import format_iso
-from greenroom.doors.compat.agent_backend.session import SESSION_EVENTS, BackendSession, Json, describe_outcome
+from greenroom.doors.compat.agent_backend.session import SESSION_EVENTS, BackendSession, describe_outcome
 from greenroom.doors.compat.shown_asks import ShownAsks
 from greenroom.doors.http.errors import HttpRefused
 from greenroom.doors.http.routes import Endpoint
 from greenroom.errors import Refused, Unavailable
+from greenroom.json_types import JsonObject
 from greenroom.link.reports import CallFinished, WordsReport
 from greenroom.log.model import Commit
 from greenroom.rules.access.model import Principal
@@ -92,7 +93,7 @@ class ChatStream:
     def __init__(self, hub: Hub, session: BackendSession) -> None:
         self._hub = hub
         self._session = session
-        self._news: deque[tuple[str | None, Json]] = deque(maxlen=_UNSENT)
+        self._news: deque[tuple[str | None, JsonObject]] = deque(maxlen=_UNSENT)
         """Lines that wait to be sent, each with the run that it is about."""
         self._wake = asyncio.Event()
         self._run: Run | None = None
@@ -152,7 +153,7 @@ class ChatStream:
             self._news.extend((run_id, line) for line in self._build_lines(event, about))
             self._wake.set()
 
-    def _build_lines(self, event: object, about: Run | Ask) -> list[Json]:
+    def _build_lines(self, event: object, about: Run | Ask) -> list[JsonObject]:
         """The lines for one event."""
         match event:
             case RunHeard(heard=WordsReport(text=text)):
@@ -183,11 +184,11 @@ class ChatStream:
         return []
 
 
-def _build_status_line(status: str, tool: str, **fields: Any) -> Json:
+def _build_status_line(status: str, tool: str, **fields: Any) -> JsonObject:
     return _build_nested_line("tool_execution_status", tool_name=tool, status=status, **fields)
 
 
-def _build_nested_line(kind: str, **fields: Any) -> Json:
+def _build_nested_line(kind: str, **fields: Any) -> JsonObject:
     """A line whose fields agent_backend's clients read in `data`, and others beside its type."""
     return {"type": kind, **fields, "data": fields}
 

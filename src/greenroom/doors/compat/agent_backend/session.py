@@ -9,6 +9,7 @@ from greenroom.clock import format_iso
 from greenroom.doors.compat.shown_asks import ShownAsks
 from greenroom.errors import Refused
 from greenroom.ids import new_id, new_secret
+from greenroom.json_types import JsonObject
 from greenroom.link.hub_tools import BETWEEN, HUB_PREFIX
 from greenroom.log.model import Commit, Rows
 from greenroom.rules.access.model import Principal
@@ -24,7 +25,6 @@ from greenroom.rules.threads.events import TokenIssued
 from greenroom.services.hub import Hub
 from greenroom.services.run_service import start_run
 
-Json = dict[str, Any]
 SESSION_EVENTS = (RunHeard, RunEnded, AskRaised, AskAnswered, AskExpired, AskWithdrawn)
 """What may concern a session."""
 _ID = re.compile(r"[\x21-\x7e]{1,128}")
@@ -119,7 +119,7 @@ class BackendSession:
             )
         )
 
-    def build_status(self) -> Json:
+    def build_status(self) -> JsonObject:
         """The session in the clients' words."""
         run = self.get_run()
         state = "idle" if run is None else _STATES.get(run.status, "error")
@@ -156,7 +156,7 @@ class BackendSession:
         wanted = (None, shorten_tool_name(call.tool), call.input)
         return next((ask for ask in asks if _read_permission(ask) == wanted), None)
 
-    def build_request(self, ask: Ask) -> Json:
+    def build_request(self, ask: Ask) -> JsonObject:
         """A call that waits for approval, for a client that is now sent it."""
         self._shown.note(self.id, ask)
         return build_permission_request(self.id, ask)
@@ -190,7 +190,7 @@ def _read_permission(ask: Ask) -> tuple[str | None, str, Any]:
     return (ask.asker.call_id, ask.subject.tool, ask.subject.arguments) if ask.subject else (None, "", None)
 
 
-def build_permission_request(session_id: str, ask: Ask) -> Json:
+def build_permission_request(session_id: str, ask: Ask) -> JsonObject:
     """A call that waits for approval; the hub's own words come first, from the bytes that will run."""
     subject = ask.subject
     return {

@@ -11,7 +11,6 @@ from greenroom.buckets import Bucket
 from greenroom.doors.compat.agent_backend.session import (
     SESSION_EVENTS,
     BackendSession,
-    Json,
     build_permission_request,
     describe_outcome,
 )
@@ -20,6 +19,7 @@ from greenroom.doors.http.errors import record_refusal
 from greenroom.doors.http.routes import PRINCIPAL
 from greenroom.doors.http.websocket_sender import WebSocketSender
 from greenroom.errors import Refused, Unavailable
+from greenroom.json_types import JsonObject
 from greenroom.log.model import Commit
 from greenroom.rules.access.model import NOBODY, Principal
 from greenroom.rules.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
@@ -104,7 +104,7 @@ class BackendClient:
         except (Refused, Unavailable) as no:
             self._send_message("error", {"message": no.message})
 
-    async def _run_command(self, kind: str, data: Json) -> None:
+    async def _run_command(self, kind: str, data: JsonObject) -> None:
         match kind:
             case "ping":
                 self._send_message("pong", {"timestamp": data.get("timestamp")})
@@ -146,5 +146,5 @@ class BackendClient:
                 self._state = now["state"]
                 self._send_message("agent_status", {"status": now})
 
-    def _send_message(self, kind: str, data: Json) -> None:
+    def _send_message(self, kind: str, data: JsonObject) -> None:
         self.line.send(json.dumps({"type": kind, "data": data}, ensure_ascii=False))

@@ -20,6 +20,7 @@ from greenroom.doors.http.credentials import CredentialRefused, Credentials
 from greenroom.errors import Refused, Unavailable
 from greenroom.link.ask_kinds import AskKind
 from greenroom.log.model import Commit
+from greenroom.log.signals import SignalKind
 from greenroom.rules.access.model import CREDENTIALS, HUB, Principal
 from greenroom.rules.asks.commands import RaiseAsk, TakeAnswer, WithdrawAsk
 from greenroom.rules.asks.model import ASKS, Ask, AskOption, AskQuestion
@@ -61,7 +62,7 @@ class AssistService:
             if change.row is not None and change.row.revoked_at is not None:
                 self._wake(change.key)
 
-    def _on_signal(self, kind: str, payload: object) -> None:
+    def _on_signal(self, kind: SignalKind, payload: object) -> None:
         if kind == "hub.stopping":
             self._stopping = True
             for credential in tuple(self._ended):

@@ -35,6 +35,7 @@ from greenroom.doors.http.errors import record_refusal
 from greenroom.errors import Refused, Unavailable
 from greenroom.link.ask_kinds import ASK_KINDS, AnswerVerdict
 from greenroom.log.model import Commit
+from greenroom.log.signals import SignalKind
 from greenroom.rules.access.model import CREDENTIALS, NOBODY, Principal
 from greenroom.rules.asks.commands import AnswerAsk
 from greenroom.rules.asks.events import AskAnswered, AskDelegated, AskExpired, AskRaised, AskWithdrawn
@@ -214,7 +215,7 @@ class AssistSockets:
                 )
             )
 
-    def _on_signal(self, kind: str, payload: object) -> None:
+    def _on_signal(self, kind: SignalKind, payload: object) -> None:
         if kind == "hub.stopping":
             for device in self._rooms.find_all_devices():
                 device.line.close(1012, "the hub is stopping")

@@ -7,9 +7,8 @@ import msgspec
 
 from greenroom.doors.compat.run_tree.workflows import WorkflowStart
 from greenroom.ids import new_id
+from greenroom.json_types import JsonObject
 from greenroom.rules.runs.model import AgentContext
-
-Json = dict[str, Any]
 
 
 class RunTreeFrame(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", rename="camel"):
@@ -74,7 +73,7 @@ class RunTreeEnvelope(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     type: str
-    payload: Json
+    payload: JsonObject
 
 
 class RunTreeRequest:
@@ -97,19 +96,19 @@ class RunTreeRequest:
         found: Wish = msgspec.convert(self._given, Wish)
         return found
 
-    def build_answer(self, frame: Json) -> Json:
+    def build_answer(self, frame: JsonObject) -> JsonObject:
         """A frame that answers this request."""
         if self._envelope is None:
             given = self._given.get("clientRequestId") if isinstance(self._given, dict) else None
             return frame if given is None else {**frame, "clientRequestId": given}
         kind, payload = str(frame["type"]), {name: value for name, value in frame.items() if name != "type"}
-        metadata: Json = {"requestId": self._envelope.id, "success": kind != "error"}
+        metadata: JsonObject = {"requestId": self._envelope.id, "success": kind != "error"}
         if kind == "error":
             metadata["error"], payload, kind = payload, {}, self._envelope.type.replace(".request", ".response")
         return {**wrap_in_envelope({"type": kind, **payload}), "metadata": metadata}
 
 
-def wrap_in_envelope(frame: Json) -> Json:
+def wrap_in_envelope(frame: JsonObject) -> JsonObject:
     """A frame in the envelope, for something that the hub sends by itself."""
     payload = {name: value for name, value in frame.items() if name != "type"}
     return {"id": new_id("frm"), "type": frame["type"], "payload": payload, "timestamp": int(time.time() * 1000)}

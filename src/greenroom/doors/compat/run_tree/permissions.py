@@ -1,10 +1,9 @@
 """Calls that wait for approval, for run-tree clients: `permission_request` and `permission_decision`."""
 
-from typing import Any
-
 from greenroom.doors.compat.run_tree.frames import PermissionDecision
 from greenroom.doors.compat.shown_asks import ShownAsks
 from greenroom.errors import Refused
+from greenroom.json_types import JsonObject
 from greenroom.rules.access.model import Principal
 from greenroom.rules.asks.commands import AnswerAsk
 from greenroom.rules.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
@@ -13,7 +12,6 @@ from greenroom.rules.asks.queries import may_see_ask
 from greenroom.rules.runs.model import Run
 from greenroom.services.hub import Hub
 
-Json = dict[str, Any]
 PERMISSION_EVENTS = (AskRaised, AskAnswered, AskExpired, AskWithdrawn)
 _VIEWER = "run tree"
 
@@ -26,7 +24,7 @@ class RunTreePermissions:
         self._by = by
         self._shown = ShownAsks()
 
-    def build_frame_for_event(self, event: object) -> Json | None:
+    def build_frame_for_event(self, event: object) -> JsonObject | None:
         """The frame for an event, if it concerns a call that waits, or waited."""
         if not isinstance(event, PERMISSION_EVENTS):
             return None
@@ -35,7 +33,7 @@ class RunTreePermissions:
             return None
         return self._build_request(ask) if isinstance(event, AskRaised) else build_resolution(ask)
 
-    def find_open_requests(self, runs: list[Run]) -> list[Json]:
+    def find_open_requests(self, runs: list[Run]) -> list[JsonObject]:
         """The calls of these runs that wait now."""
         if not self._by.operates:
             return []
@@ -43,7 +41,7 @@ class RunTreePermissions:
         found = self._hub.rows.find(ASKS, {"state": "open"}, order="_key")
         return [self._build_request(ask) for ask in found if ask.run_id in ids and self._is_ours(ask)]
 
-    async def decide(self, wish: PermissionDecision) -> Json:
+    async def decide(self, wish: PermissionDecision) -> JsonObject:
         """Answer a call that waits; it must be one that this connection was sent."""
         ask = self._hub.rows.get(ASKS, wish.request_id)
         if ask is None or not self._is_ours(ask):
@@ -62,7 +60,7 @@ class RunTreePermissions:
             return False
         return self._by.operates and may_see_ask(self._hub.rows, self._by, ask)
 
-    def _build_request(self, ask: Ask) -> Json:
+    def _build_request(self, ask: Ask) -> JsonObject:
         self._shown.note(_VIEWER, ask)
         subject = ask.subject
         return {
@@ -77,7 +75,7 @@ class RunTreePermissions:
         }
 
 
-def build_resolution(ask: Ask) -> Json:
+def build_resolution(ask: Ask) -> JsonObject:
     """The outcome of a call that waited."""
     allow = ask.answer is not None and ask.answer.verdict == "approve"
     status = ("approved" if allow else "rejected") if ask.answer is not None else ask.state

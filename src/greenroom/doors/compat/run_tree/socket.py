@@ -30,6 +30,7 @@ from greenroom.doors.http.errors import record_refusal
 from greenroom.doors.http.websocket_sender import WebSocketSender
 from greenroom.errors import Refused, Unavailable
 from greenroom.ids import new_id
+from greenroom.json_types import JsonObject
 from greenroom.log.model import Commit
 from greenroom.rules.access.model import Principal
 from greenroom.rules.runs.commands import CancelRun
@@ -54,7 +55,6 @@ _FRAMES_PER_S = 20.0
 _UNSENT_BYTES = 16 << 20
 _SHOWN = 200
 _SESSIONS = 10_000
-Json = dict[str, Any]
 
 
 class RunTreeSocket:
@@ -147,7 +147,7 @@ class RunTreeClient:
         else:
             self._send(request.build_answer(answer))
 
-    async def _run_command(self, wish: Wish) -> Json:
+    async def _run_command(self, wish: Wish) -> JsonObject:
         """Carry out a request; returns the frame that answers it."""
         match wish:
             case AgentSpawn():
@@ -266,10 +266,10 @@ class RunTreeClient:
             self._changed[run.id] = None
             self._wake.set()
 
-    def _notify(self, frame: Json) -> None:
+    def _notify(self, frame: JsonObject) -> None:
         self._send(wrap_in_envelope(frame) if self._is_enveloped else frame)
 
-    def _send(self, frame: Json) -> None:
+    def _send(self, frame: JsonObject) -> None:
         self.line.send(json.dumps(frame, ensure_ascii=False))
 
     def _get_session(self, run: Run) -> str:
@@ -280,10 +280,10 @@ class RunTreeClient:
         run = self._hub.rows.get(RUNS, run_id)
         return "" if run is None else self._get_session(run)
 
-    def _build_update(self, run: Run) -> Json:
+    def _build_update(self, run: Run) -> JsonObject:
         return {"type": "agent_run_update", "agentRun": self._build_run(run)}
 
-    def _build_run(self, run: Run) -> Json:
+    def _build_run(self, run: Run) -> JsonObject:
         return build_run(confine_run(self._hub.rows, self._by, run), self._get_session(run))
 
 
@@ -294,7 +294,7 @@ def build_prompt(given: Any) -> str:
     return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, indent=2)
 
 
-def build_run(run: Run, session: str) -> Json:
+def build_run(run: Run, session: str) -> JsonObject:
     """A run in the clients' words."""
     error = run.error or ("interrupted" if run.status == "interrupted" else None)
     optional = {"completedAt": run.ended_at, "error": error}

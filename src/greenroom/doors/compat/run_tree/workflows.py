@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.log.model import Commit
 from greenroom.rules.access.model import Principal
 from greenroom.rules.threads.model import THREADS
@@ -16,7 +17,6 @@ from greenroom.services.workflow_service import start_workflow
 
 _STATUS = {"completed": "completed", "failed": "failed", "cancelled": "failed"}
 _AT_WORK = ("running", "waiting", "delayed")
-Json = dict[str, Any]
 
 
 class WorkflowStart(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="workflow_start", rename="camel"):
@@ -39,7 +39,7 @@ async def start_named_workflow(hub: Hub, by: Principal, wish: WorkflowStart) -> 
     return await start_workflow(hub.log, by, workflow.name, inputs=inputs, thread_id=thread_id, trigger="client")
 
 
-def build_inputs(definition: WorkflowDefinition, given: Any) -> Json:
+def build_inputs(definition: WorkflowDefinition, given: Any) -> JsonObject:
     """The workflow's inputs in an input of any form: those that an object names, and the whole under `input`."""
     named = given if isinstance(given, dict) else {}
     inputs = {name: value for name, value in named.items() if name in definition.inputs}
@@ -59,7 +59,7 @@ def find_changed_runs(hub: Hub, by: Principal, commit: Commit) -> list[str]:
     return [run.id for run in found if run is not None and may_see_workflow_run(hub.rows, by, run)]
 
 
-def build_update(hub: Hub, run_id: str) -> Json | None:
+def build_update(hub: Hub, run_id: str) -> JsonObject | None:
     """How a run stands, in the clients' words."""
     run = hub.rows.get(WORKFLOW_RUNS, run_id)
     if run is None:

@@ -18,7 +18,7 @@ from greenroom.doors.mcp.tool import McpCall, Tool
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_author, get_speaker, need_valid_token
 from greenroom.log.model import Rows
 from greenroom.rules.threads.commands import ThreadId
-from greenroom.rules.threads.model import Message
+from greenroom.rules.threads.model import Message, MessageRole
 from greenroom.rules.threads.queries import PAGE, find_messages, may_have_more, need_thread
 from greenroom.rules.threads.sync_rules import MISMATCH
 from greenroom.services.bus import MAX_WAIT_MS, SyncRefused, WaitResult
@@ -56,7 +56,7 @@ class PostArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         str | None,
         Meta(description="Required: reply_token of that context, from msg_wait, bus_connect or your last msg_post."),
     ] = None
-    role: Literal["user", "assistant", "system"] = "user"
+    role: MessageRole = "user"
     priority: Annotated[Priority, Meta(description="urgent for what cannot wait.")] = "normal"
     mentions: Annotated[
         list[str],

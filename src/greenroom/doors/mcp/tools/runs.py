@@ -1,7 +1,7 @@
 """Tools that start agents and watch them: invite, spawn, status, cancel; and profiles, for operators."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -11,6 +11,8 @@ from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
 from greenroom.doors.mcp.tools.speaker import get_taint
 from greenroom.doors.mcp.tools.verbs import build_verb_tools
 from greenroom.errors import Refused
+from greenroom.json_types import JsonObject
+from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.agents.profiles import (
     PutProfile,
     explain_definition_error,
@@ -19,7 +21,7 @@ from greenroom.rules.agents.profiles import (
 )
 from greenroom.rules.agents.verbs import PROFILE_VERBS
 from greenroom.rules.runs.commands import CancelRun
-from greenroom.rules.runs.model import ENDED, AgentContext, Run
+from greenroom.rules.runs.model import ENDED, AgentContext, Run, RunStatus
 from greenroom.rules.runs.queries import is_invitable, need_run
 from greenroom.rules.runs.verbs import RUN_VERBS
 from greenroom.rules.threads.queries import need_thread
@@ -100,15 +102,42 @@ async def _start_run(call: McpCall[SpawnArgs], task: Task, number: int) -> Run |
         return no
 
 
-async def _build_spawn_result(call: McpCall[SpawnArgs], task: Task, begun: Run | Refused) -> dict[str, Any]:
+class RefusedTask(msgspec.Struct):
+    """A task for which no agent was started, and why."""
+
+    run_id: None
+    profile: str
+    status: Literal["refused"]
+    code: str
+    error: str
+
+
+class UsageAnswer(msgspec.Struct):
+    """What a run has used so far."""
+
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    is_partial: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+class RunAnswer(msgspec.Struct):
+    """A run as an agent sees it."""
+
+    run_id: str
+    profile: str
+    status: RunStatus
+    output: str | None
+    result: Any
+    error: str | None
+    usage: UsageAnswer
+    next: str | msgspec.UnsetType = msgspec.UNSET
+    """What to do while it is not over."""
+
+
+async def _build_spawn_result(call: McpCall[SpawnArgs], task: Task, begun: Run | Refused) -> RunAnswer | RefusedTask:
     if isinstance(begun, Refused):
-        return {
-            "run_id": None,
-            "profile": task.profile,
-            "status": "refused",
-            "code": begun.code,
-            "error": begun.message,
-        }
+        return RefusedTask(None, task.profile, "refused", begun.code, begun.message)
     ended = await wait_for_end(call.hub.log, begun.id, _PATIENCE_S) if call.args.wait else None
     return build_run_status(ended or need_run(call.hub.rows, call.by, begun.id))
 
@@ -125,25 +154,11 @@ async def run_status(call: McpCall[RunArgs]) -> Any:
     return build_run_status(run)
 
 
-def build_run_status(run: Run) -> dict[str, Any]:
+def build_run_status(run: Run) -> RunAnswer:
     """A run as an agent sees it; for a run that is not over, it says what to do next."""
-    out: dict[str, Any] = {
-        "run_id": run.id,
-        "profile": run.profile,
-        "status": run.status,
-        "output": run.output,
-        "result": run.result,
-        "error": run.error,
-        "usage": {
-            "input_tokens": run.input_tokens,
-            "output_tokens": run.output_tokens,
-            "cost_usd": run.cost_usd,
-            **({"is_partial": True} if run.is_usage_partial else {}),
-        },
-    }
-    if run.status not in ENDED:
-        out["next"] = "It is still at work: call run_status with this run_id."
-    return out
+    usage = copy_fields(run, UsageAnswer, is_partial=run.is_usage_partial or msgspec.UNSET)
+    hint = msgspec.UNSET if run.status in ENDED else "It is still at work: call run_status with this run_id."
+    return copy_fields(run, RunAnswer, run_id=run.id, usage=usage, next=hint)
 
 
 async def profile_list(call: McpCall[NoArgs]) -> Any:
@@ -160,7 +175,7 @@ async def profile_list(call: McpCall[NoArgs]) -> Any:
 
 class ProfilePutArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: Annotated[str, Meta(description="Lower-case letters, digits, '.', '-' and '_'.")]
-    definition: Annotated[dict[str, Any], Meta(description="Its keys as in a file of agents/: driver, command, ...")]
+    definition: Annotated[JsonObject, Meta(description="Its keys as in a file of agents/: driver, command, ...")]
 
 
 async def profile_put(call: McpCall[ProfilePutArgs]) -> Any:
@@ -173,7 +188,7 @@ async def profile_put(call: McpCall[ProfilePutArgs]) -> Any:
     return {"ok": True, "name": args.name}
 
 
-def _build_cancelled(call: McpCall[Any], run_id: str) -> dict[str, Any]:
+def _build_cancelled(call: McpCall[Any], run_id: str) -> RunAnswer:
     return build_run_status(need_run(call.hub.rows, call.by, run_id))
 
 

@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from greenroom.clock import format_iso
 from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
+from greenroom.json_types import Metadata
 from greenroom.log.copied_fields import copy_fields
 from greenroom.rules.threads.commands import CreateTemplate
 from greenroom.rules.threads.model import ThreadTemplate
@@ -24,7 +25,7 @@ class GetArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 async def template_get(call: McpCall[GetArgs]) -> Any:
     template = need_template(call.hub.rows, call.by, call.args.template_id)
     return {
-        **_build_brief(template),
+        **msgspec.structs.asdict(_build_brief(template)),
         "system_prompt": template.system_prompt,
         "default_metadata": template.default_metadata,
     }
@@ -35,7 +36,7 @@ class TemplateCreateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     name: Annotated[str, Meta(description="How it is shown.")]
     description: Annotated[str | None, Meta(description="What it is good for.")] = None
     system_prompt: Annotated[str | None, Meta(description="How to work together in threads made from it.")] = None
-    default_metadata: Annotated[dict[str, Any] | None, Meta(description="What such threads are kept with.")] = None
+    default_metadata: Annotated[Metadata | None, Meta(description="What such threads are kept with.")] = None
 
 
 async def template_create(call: McpCall[TemplateCreateArgs]) -> Any:
@@ -53,14 +54,19 @@ async def template_create(call: McpCall[TemplateCreateArgs]) -> Any:
     return _build_brief(need_template(hub.rows, call.by, args.id.strip()))
 
 
-def _build_brief(template: ThreadTemplate) -> dict[str, Any]:
-    return {
-        "id": template.id,
-        "name": template.name,
-        "description": template.description,
-        "is_builtin": template.builtin,
-        "created_at": format_iso(template.created_at),
-    }
+class TemplateBrief(msgspec.Struct):
+    """A template in a list."""
+
+    id: str
+    name: str
+    description: str
+    is_builtin: bool
+    created_at: str
+
+
+def _build_brief(template: ThreadTemplate) -> TemplateBrief:
+    created_at = format_iso(template.created_at)
+    return TemplateBrief(template.id, template.name, template.description, template.builtin, created_at)
 
 
 TEMPLATE_TOOLS: tuple[Tool[Any], ...] = (

@@ -13,6 +13,7 @@ from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker
 from greenroom.doors.mcp.tools.verbs import build_verb_tools
 from greenroom.errors import Refused
 from greenroom.ids import new_id, new_secret
+from greenroom.json_types import Metadata
 from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Rows
 from greenroom.rules.threads.commands import (
@@ -24,7 +25,7 @@ from greenroom.rules.threads.commands import (
     ThreadId,
 )
 from greenroom.rules.threads.events import TokenIssued
-from greenroom.rules.threads.model import Thread
+from greenroom.rules.threads.model import Thread, ThreadStatus
 from greenroom.rules.threads.queries import count_threads, find_threads, get_brief, need_thread
 from greenroom.rules.threads.verbs import THREAD_VERBS
 from greenroom.services.bus import SyncContext
@@ -36,7 +37,7 @@ class ThreadCreateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     topic: Annotated[str, Meta(description="What the thread is about, in one line.")]
     agent_id: AgentId = None
     token: AgentToken = None
-    metadata: Annotated[dict[str, Any] | None, Meta(description="Anything to keep with the thread.")] = None
+    metadata: Annotated[Metadata | None, Meta(description="Anything to keep with the thread.")] = None
     system_prompt: Annotated[
         str | None, Meta(description="How to work together in this thread; shown to all who join.")
     ] = None
@@ -95,14 +96,36 @@ async def thread_list(call: McpCall[ThreadListArgs]) -> Any:
     }
 
 
-def build_thread_brief(thread: Thread) -> dict[str, Any]:
+class ThreadBrief(msgspec.Struct):
     """A thread in a list."""
-    return {
-        "thread_id": thread.id,
-        "topic": thread.topic,
-        "status": thread.status,
-        "created_at": format_iso(thread.created_at),
-    }
+
+    thread_id: str
+    topic: str
+    status: ThreadStatus
+    created_at: str
+
+
+class ThreadDetails(ThreadBrief):
+    """All that a thread is, without its messages."""
+
+    closed_at: str | None
+    summary: str | None
+    current_seq: int
+    message_count: int
+    template_id: str | None
+    admin_id: str | None
+
+
+class ChangedThread(msgspec.Struct):
+    """A thread whose status was changed."""
+
+    ok: bool
+    thread_id: str
+    status: ThreadStatus
+
+
+def build_thread_brief(thread: Thread) -> ThreadBrief:
+    return ThreadBrief(thread.id, thread.topic, thread.status, format_iso(thread.created_at))
 
 
 class ThreadArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -113,17 +136,16 @@ async def thread_get(call: McpCall[ThreadArgs]) -> Any:
     return build_thread_state(need_thread(call.hub.rows, call.by, call.args.thread_id))
 
 
-def build_thread_state(thread: Thread) -> dict[str, Any]:
-    """All that a thread is, without its messages."""
-    return {
-        **build_thread_brief(thread),
-        "closed_at": None if thread.closed_at is None else format_iso(thread.closed_at),
-        "summary": thread.summary,
-        "current_seq": thread.current_seq,
-        "message_count": thread.messages,
-        "template_id": thread.template_id,
-        "admin_id": thread.admin_id,
-    }
+def build_thread_state(thread: Thread) -> ThreadDetails:
+    return ThreadDetails(
+        **msgspec.structs.asdict(build_thread_brief(thread)),
+        closed_at=None if thread.closed_at is None else format_iso(thread.closed_at),
+        summary=thread.summary,
+        current_seq=thread.current_seq,
+        message_count=thread.messages,
+        template_id=thread.template_id,
+        admin_id=thread.admin_id,
+    )
 
 
 class DeleteArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -142,8 +164,8 @@ async def thread_delete(call: McpCall[DeleteArgs]) -> Any:
     }
 
 
-def _build_status(call: McpCall[Any], thread_id: str) -> dict[str, Any]:
-    return {"ok": True, "thread_id": thread_id, "status": need_thread(call.hub.rows, call.by, thread_id).status}
+def _build_status(call: McpCall[Any], thread_id: str) -> ChangedThread:
+    return ChangedThread(True, thread_id, need_thread(call.hub.rows, call.by, thread_id).status)
 
 
 class StateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

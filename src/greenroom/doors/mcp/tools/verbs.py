@@ -10,7 +10,7 @@ from greenroom.ids import new_id
 from greenroom.log.model import Command
 from greenroom.rules.verb import McpVerb, Verb, build_input_type
 
-BuildAnswer = Callable[[McpCall[Any], str], dict[str, Any]]
+BuildAnswer = Callable[[McpCall[Any], str], msgspec.Struct]
 
 
 def build_verb_tools(verbs: Iterable[Verb], answers: Mapping[type[Command], BuildAnswer] = {}) -> dict[str, Tool[Any]]:

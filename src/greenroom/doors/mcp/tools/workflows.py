@@ -9,6 +9,7 @@ from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
 from greenroom.doors.mcp.tools.speaker import get_taint
 from greenroom.errors import Refused
 from greenroom.ids import new_id
+from greenroom.json_types import JsonObject
 from greenroom.rules.workflows.model import ENDED, WorkflowRun
 from greenroom.rules.workflows.queries import find_workflows, need_version, need_workflow_run
 from greenroom.rules.workflows.report import build_report
@@ -36,7 +37,7 @@ async def workflow_list(call: McpCall[NoArgs]) -> Any:
 
 class StartArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     workflow: Annotated[str, Meta(description="The workflow's name, from workflow_list.")]
-    inputs: Annotated[dict[str, Any], Meta(description="Its inputs by name.")] = {}
+    inputs: Annotated[JsonObject, Meta(description="Its inputs by name.")] = {}
     thread_id: Annotated[str | None, Meta(description="The thread that it belongs to.")] = None
     wait: Annotated[bool, Meta(description="Wait a while for its end; false returns at once.")] = True
 
@@ -76,7 +77,7 @@ class ControlArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         Literal["pause", "resume", "abort", "retry", "amend", "signal"], Meta(description="What to do with it.")
     ]
     step: Annotated[str | None, Meta(description="For retry from a step on, amend and signal: the step.")] = None
-    changes: Annotated[dict[str, Any], Meta(description="For amend: the step's keys that change.")] = {}
+    changes: Annotated[JsonObject, Meta(description="For amend: the step's keys that change.")] = {}
     value: Annotated[Any, Meta(description="For signal: what the step waits for.")] = None
     reason: Annotated[str, Meta(description="Why, for those who look at it later.")] = ""
     rollback: Annotated[bool, Meta(description="For abort: take back what was completed first.")] = False

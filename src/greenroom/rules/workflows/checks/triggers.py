@@ -1,16 +1,17 @@
 """Checks the triggers of a workflow."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 from greenroom.expressions import BadExpression, compile_expression
 from greenroom.rules.workflows.checks.problems import Path, Problem, suggest_nearest
 from greenroom.rules.workflows.cron import find_cron_error, find_timezone_error
-from greenroom.rules.workflows.definition import Trigger, WorkflowDefinition
+from greenroom.rules.workflows.definition import Trigger, TriggerKind, WorkflowDefinition
 from greenroom.rules.workflows.inputs import check_value
 from greenroom.sentences import Words, build_sentence
 
 MAX_TRIGGERS = 20
-TRIGGER_FACTS: dict[str, frozenset[str]] = {
+TRIGGER_FACTS: dict[TriggerKind, frozenset[str]] = {
     "cron": frozenset(("kind", "time", "scheduled_at")),
     "webhook": frozenset(("kind", "body", "headers")),
     "message": frozenset(("kind", "id", "thread_id", "author", "content", "seq")),
@@ -18,7 +19,7 @@ TRIGGER_FACTS: dict[str, frozenset[str]] = {
 }
 
 
-def get_trigger_kind(trigger: Trigger) -> str:
+def get_trigger_kind(trigger: Trigger) -> TriggerKind | Literal[""]:
     """cron, webhook, message or after; empty when the trigger does not say exactly one."""
     given = [key for key in TRIGGER_FACTS if getattr(trigger, key)]
     return given[0] if len(given) == 1 else ""

@@ -1,8 +1,10 @@
 """News of a step besides the end of its attempt: time, people, and crashes."""
 
+from collections.abc import Mapping
+
 import msgspec
 
-from greenroom.rules.workflows.core.news import Answered, AskAgain, Due, Interrupted, Mend, RunDue
+from greenroom.rules.workflows.core.news import Answered, AskAgain, Due, Interrupted, Mend, RunDue, StepAnswer
 from greenroom.rules.workflows.core.run_control import stop
 from greenroom.rules.workflows.core.step_end import abandon, complete, fail, give_up, skip
 from greenroom.rules.workflows.core.transition import Transition, derive_id
@@ -10,7 +12,7 @@ from greenroom.rules.workflows.events import StepAsked, StepMoved
 from greenroom.rules.workflows.model import StepWait, WorkflowStep
 from greenroom.sentences import Words, build_sentence
 
-_DEFAULTS = {"run": "go", "skip": "skip", "abort": "stop"}
+_DEFAULTS: Mapping[str, StepAnswer] = {"run": "go", "skip": "skip", "abort": "stop"}
 MOST_CRASHES = 5
 """How often an attempt is resumed after crashes before a person is asked."""
 
@@ -72,7 +74,7 @@ def ask_again(course: Transition, news: AskAgain) -> None:
         course.schedule("leave", step.id)
 
 
-def _apply_verdict(course: Transition, step: WorkflowStep, verdict: str, words: Words) -> None:
+def _apply_verdict(course: Transition, step: WorkflowStep, verdict: StepAnswer, words: Words) -> None:
     if verdict == "go":
         course.schedule("pass" if course.node(step.id).kind == "gate" else "start", step.id)
     elif verdict == "skip":

@@ -1,6 +1,6 @@
 """The kinds of news that `advance` takes."""
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -76,12 +76,15 @@ class RunDue(News, frozen=True, kw_only=True):
     due: int
 
 
+StepAnswer = Literal["go", "skip", "stop", "rerun", "resume"]
+
+
 class Answered(News, frozen=True, kw_only=True):
     """A person has answered what a step asked: go, skip or stop; or what to do after a crash, rerun or resume."""
 
     step: str
     ask_id: str
-    verdict: str
+    verdict: StepAnswer
     words: Words = ""
     output: Any = None
     """What the step gives on when it is nothing but a gate."""

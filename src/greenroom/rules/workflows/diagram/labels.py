@@ -6,10 +6,21 @@ from typing import Literal, NamedTuple
 
 from greenroom.rules.workflows.definition import Step, WorkflowDefinition
 from greenroom.rules.workflows.graph import Graph
+from greenroom.rules.workflows.model import StepStatus
 
-States = Mapping[str, str]
+States = Mapping[str, StepStatus]
 """The status of steps by id, when a run is drawn."""
-_MARKS = {"completed": "✓", "failed": "✗", "running": "▶", "waiting": "⏸", "skipped": "↷", "cancelled": "■"}
+_MARKS: Mapping[StepStatus | None, str] = {
+    "completed": "✓",
+    "failed": "✗",
+    "running": "▶",
+    "waiting": "⏸",
+    "skipped": "↷",
+    "cancelled": "■",
+}
+
+
+ArrowKind = Literal["after", "when", "error"]
 
 
 class DiagramArrow(NamedTuple):
@@ -18,7 +29,7 @@ class DiagramArrow(NamedTuple):
     source: str
     target: str
     label: str
-    kind: Literal["after", "when", "error"]
+    kind: ArrowKind
 
 
 def find_arrows(definition: WorkflowDefinition) -> list[DiagramArrow]:
@@ -77,9 +88,9 @@ def _find_extras(step: Step) -> list[str]:
     return out
 
 
-def get_state_mark(state: str | None) -> str:
+def get_state_mark(state: StepStatus | None) -> str:
     """A sign for a status, so that the status is visible without colours."""
-    return _MARKS.get(state or "", "")
+    return _MARKS.get(state, "")
 
 
 def shorten(text: str, width: int) -> str:

@@ -9,6 +9,7 @@ from greenroom.rules.workflows.diagram.labels import (
     get_title,
     shorten,
 )
+from greenroom.rules.workflows.model import StepStatus
 
 _SHAPES = {"agent": ("(", ")"), "workflow": ("[[", "]]"), "wait": ("([", "])"), "set": ("[", "]"), "gate": ("{{", "}}")}
 _COLOURS = {
@@ -39,7 +40,7 @@ def to_mermaid(definition: WorkflowDefinition, states: States | None = None) -> 
     return "\n".join(lines) + "\n"
 
 
-def _write_box(step: Step, state: str | None) -> str:
+def _write_box(step: Step, state: StepStatus | None) -> str:
     begin, end = _SHAPES[step.kind]
     words = " ".join(part for part in (get_state_mark(state), _clean(shorten(get_title(step), 60))) if part)
     below = _clean(shorten(build_subtitle(step), 60))

@@ -14,6 +14,7 @@ from greenroom.rules.workflows.diagram.labels import (
 )
 from greenroom.rules.workflows.diagram.layout import BOX_HEIGHT, BOX_WIDTH, lay_out
 from greenroom.rules.workflows.graph import Graph
+from greenroom.rules.workflows.model import StepStatus
 
 _STYLE = """
 svg{--ink:#1d2420;--dim:#66706a;--line:#9aa59f;--box:#ffffff;--edge:#cfd8d3;--page:#f7f9f8;--accent:#2e7d4f;--bad:#b4452f;
@@ -97,7 +98,7 @@ def _draw_label(arrow: DiagramArrow, points: list[tuple[float, float]], number: 
     return f'<text class="label" x="{x:.1f}" y="{y:.1f}">{told}{escape(shorten(arrow.label, 34))}</text>'
 
 
-def _draw_box(step: Step, place: tuple[float, float], state: str | None) -> str:
+def _draw_box(step: Step, place: tuple[float, float], state: StepStatus | None) -> str:
     x, y = place[0] - BOX_WIDTH / 2, place[1] - BOX_HEIGHT / 2
     size = f'width="{BOX_WIDTH:.0f}" height="{BOX_HEIGHT:.0f}"'
     round_by = 29 if step.kind == "wait" else 10

@@ -1,10 +1,10 @@
 """Rows, commands and events of the triggers of stored workflows."""
 
 import hashlib
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from greenroom.log.model import Command, Event, Row, Table
-from greenroom.rules.workflows.definition import Trigger
+from greenroom.rules.workflows.definition import Trigger, TriggerKind
 from greenroom.sentences import Words
 
 
@@ -15,8 +15,8 @@ class TriggerState(Row, frozen=True, kw_only=True):
     workflow: str
     name: str
     """Its id in the definition."""
-    kind: str
-    """cron, webhook, message or after."""
+    kind: TriggerKind | Literal[""]
+    """Empty if the trigger does not say exactly one."""
     spec: Trigger
     armed: bool = False
     last: int = 0

@@ -1,10 +1,11 @@
 """Claude Code: over its JSON stream with the control protocol, in its own terminal, or through its ACP adapter."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.agent_cli import (
     AgentCli,
     ConversationFiles,
@@ -38,7 +39,7 @@ def _wire_adapter(home: Path, model_url: str) -> ModelWiring:
     return ModelWiring(env={**_wire_model(home, model_url).env, **manifest.ENV})
 
 
-def _read_line(line: dict[str, Any]) -> ConversationLine:
+def _read_line(line: JsonObject) -> ConversationLine:
     """Each line says where it was; what the program itself adds is marked."""
     directory = line.get("cwd")
     match line:

@@ -1,8 +1,8 @@
 """Opens sessions of Claude Code."""
 
 import contextlib
-from typing import Any
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.agents.claude import manifest
 from greenroom.runtimes.agents.claude.launch import HOOKS, plan_launch
 from greenroom.runtimes.agents.claude.session import ClaudeSession
@@ -47,7 +47,7 @@ class ClaudeDriver:
         except BaseException:
             await session.close()
             raise
-        details: dict[str, Any] = {
+        details: JsonObject = {
             "agent": {"name": "Claude Code", "version": hello.get("claude_code_version")},
             "hub": opening.hub_url is not None,
         }

@@ -9,11 +9,10 @@ import os
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.programs import read_regular
 
-Json = dict[str, Any]
 _BELL = "bell"
 _WAIT_S = 7 * 86_400
 _TRIES, _AGAIN_S = 200, 0.05
@@ -26,7 +25,7 @@ _SIGN = "held by Greenroom"
 """The text in place of a status line."""
 
 
-def build_hook_settings(folder: Path) -> Json:
+def build_hook_settings(folder: Path) -> JsonObject:
     """The settings that make Claude Code call them."""
     place = shlex.quote(str(folder))
     leave = "cat > {place}/{kind}.$$ && echo {kind}.$$ > {place}/{bell}"
@@ -43,7 +42,7 @@ def build_hook_settings(folder: Path) -> Json:
 class HookListener:
     """Receives the hooks of one session, and answers those that wait."""
 
-    def __init__(self, folder: Path, heard: Callable[[str, str, Json], None]) -> None:
+    def __init__(self, folder: Path, heard: Callable[[str, str, JsonObject], None]) -> None:
         self._folder = folder
         self._heard = heard
         self._rest = b""
@@ -64,7 +63,7 @@ class HookListener:
                 path.unlink()
                 self._heard(kind, number, _parse_object(told))
 
-    def answer(self, number: str, said: Json) -> None:
+    def answer(self, number: str, said: JsonObject) -> None:
         """Let a hook that asks say this, as soon as it waits; if it is gone, another has answered."""
         task = asyncio.create_task(self._answer(self._folder / f"said.{number}", json.dumps(said).encode()))
         self._answering.add(task)
@@ -90,7 +89,7 @@ class HookListener:
             self._pipe = -1
 
 
-def _parse_object(told: bytes) -> Json:
+def _parse_object(told: bytes) -> JsonObject:
     try:
         found = json.loads(told)
     except (ValueError, RecursionError):

@@ -3,10 +3,10 @@
 import json
 import uuid
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.agents.claude import manifest
 from greenroom.runtimes.agents.claude.hooks import build_hook_settings
 from greenroom.runtimes.agents.claude.options import ClaudeOptions
@@ -43,7 +43,7 @@ def plan_launch(opening: SessionOptions, token: str | None) -> ClaudeLaunch:
     mode: str = options.permission_mode
     is_wary = mode == manifest.DEFAULT_PERMISSION_MODE and has_own_rules(opening.directory, env.get("HOME", ""))
     # A folder's own settings have an environment too, which goes before that of the process.
-    settings: dict[str, Any] = {"env": manifest.NO_FILE_MENTIONS, **(ASKING if is_wary else {})}
+    settings: JsonObject = {"env": manifest.NO_FILE_MENTIONS, **(ASKING if is_wary else {})}
     if options.attach:
         arguments = []
         settings |= build_hook_settings(opening.scratch / HOOKS)
@@ -72,8 +72,8 @@ def plan_launch(opening: SessionOptions, token: str | None) -> ClaudeLaunch:
     return ClaudeLaunch(session=session, command=command, env=env, files=files, options=options)
 
 
-def _build_hub_server(url: str, *, has_token: bool) -> dict[str, Any]:
-    server: dict[str, Any] = {"type": "http", "url": url}
+def _build_hub_server(url: str, *, has_token: bool) -> JsonObject:
+    server: JsonObject = {"type": "http", "url": url}
     if has_token:
         server["headers"] = {"Authorization": f"Bearer ${{{manifest.TOKEN}}}"}
     # Otherwise the model is shown the names only, and has to search for each tool first.

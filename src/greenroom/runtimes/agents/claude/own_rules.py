@@ -2,9 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
-ASKING: dict[str, Any] = {"permissions": {"ask": ["Bash", "Edit", "Write", "NotebookEdit", "WebFetch", "WebSearch"]}}
+from greenroom.json_types import JsonObject
+
+ASKING: JsonObject = {"permissions": {"ask": ["Bash", "Edit", "Write", "NotebookEdit", "WebFetch", "WebSearch"]}}
 """Settings that have it ask all the same: of two of its rules it goes by the one that asks."""
 _FILES = (".claude/settings.json", ".claude/settings.local.json")
 _HARMLESS = {"deny", "ask"}

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from greenroom.json_types import JsonObject, ToolArguments
 from greenroom.runtimes.agents.claude import manifest
 from greenroom.runtimes.agents.claude.manifest import HUB_TOOLS
 from greenroom.runtimes.agents.claude.session_usage import SessionUsage
@@ -27,7 +28,6 @@ from greenroom.runtimes.contract import (
 from greenroom.runtimes.transports.heard_queue import HeardQueue
 from greenroom.runtimes.transports.json_lines import JsonLines
 
-Json = dict[str, Any]
 _REFUSED = "This was not allowed. Go on without it."
 _STOPPED = "This was not allowed, and the work was stopped."
 _ASK = {
@@ -74,11 +74,11 @@ class ClaudeSession:
         """Whether it reports when it reads a message. Without that, nothing can be sent into a running turn."""
         self._line = JsonLines(process, self._handle_message, self._ears)
 
-    async def initialize(self) -> Json:
+    async def initialize(self) -> JsonObject:
         """Shake hands. Raises ConnectionError when the process ends instead, ValueError when it refuses."""
         return await self.control("initialize", **({"hooks": _GATE} if self._gates_all else {}))
 
-    async def control(self, subtype: str, **fields: Any) -> Json:
+    async def control(self, subtype: str, **fields: Any) -> JsonObject:
         """Ask Claude Code itself, not the agent. Raises ValueError when it says no."""
         id = str(uuid.uuid4())
         answer = await self._line.ask(id, _build_request(id, subtype, **fields))
@@ -105,7 +105,7 @@ class ClaudeSession:
         return True
 
     async def decide(
-        self, permission: str, decision: Decision, *, text: str = "", arguments: dict[str, Any] | None = None
+        self, permission: str, decision: Decision, *, text: str = "", arguments: ToolArguments | None = None
     ) -> None:
         asked = self._asked.pop(permission, None)
         if asked is None:
@@ -143,10 +143,10 @@ class ClaudeSession:
     async def _interrupt(self) -> None:
         await self._line.send(_build_request(str(uuid.uuid4()), "interrupt"))
 
-    async def _answer(self, asked: ClaudeRequest, response: Json) -> None:
+    async def _answer(self, asked: ClaudeRequest, response: JsonObject) -> None:
         await self._line.send(_build_response(asked.request_id, response))
 
-    def _handle_message(self, message: Json) -> None:
+    def _handle_message(self, message: JsonObject) -> None:
         match message:
             case {"type": "control_response", "response": {"request_id": str(id)} as answer}:
                 self._line.settle(id, answer)
@@ -167,7 +167,7 @@ class ClaudeSession:
                 if used is not None and self._turn is not None:
                     self._ears.put(used)
 
-    def _handle_request(self, id: str, request: Json) -> None:
+    def _handle_request(self, id: str, request: JsonObject) -> None:
         match request.get("subtype"):
             case "can_use_tool":
                 heard = read_permission(id, request)
@@ -200,7 +200,7 @@ class ClaudeSession:
             # It was interrupted before it read this, and would continue with it.
             self._line.do(self._interrupt())
 
-    def _handle_result(self, result: Json) -> None:
+    def _handle_result(self, result: JsonObject) -> None:
         """A result ends the turn, unless messages that it does not cover are still unread."""
         turn = self._turn
         if turn is None or (self._tells_progress and turn.waiting):
@@ -224,16 +224,16 @@ class ClaudeSession:
         return TurnEnded(reason="quota", error=end.error, resets_at=self._resets_at or None)
 
 
-def _add_answers(asked: ClaudeRequest) -> Json:
+def _add_answers(asked: ClaudeRequest) -> JsonObject:
     given = asked.input if isinstance(asked.input, dict) else {}
     return {**given, "answers": asked.answers}
 
 
-def _build_request(id: str, subtype: str, **fields: Any) -> Json:
+def _build_request(id: str, subtype: str, **fields: Any) -> JsonObject:
     return {"type": "control_request", "request_id": id, "request": {"subtype": subtype, **fields}}
 
 
-def _build_response(request_id: str, response: Json) -> Json:
+def _build_response(request_id: str, response: JsonObject) -> JsonObject:
     return {
         "type": "control_response",
         "response": {"subtype": "success", "request_id": request_id, "response": response},

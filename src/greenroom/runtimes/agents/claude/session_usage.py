@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.contract import Usage
 
-Json = dict[str, Any]
 _INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _MODEL_INPUT = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 
@@ -27,7 +27,7 @@ def read_totals(models: Any, cost_usd: Any) -> UsageTotals:
     )
 
 
-def count_tokens(usage: Json) -> tuple[int, int]:
+def count_tokens(usage: JsonObject) -> tuple[int, int]:
     """What one call of the model has read, from its cache or not, and written."""
     return _sum(usage, _INPUT), _sum(usage, ("output_tokens",))
 
@@ -46,7 +46,7 @@ class SessionUsage:
         """The session was resumed, and used this before; None if nobody knows."""
         self._before = before
 
-    def count(self, event: Json) -> Usage | None:
+    def count(self, event: JsonObject) -> Usage | None:
         """Follow the calls of the model; after each, what the turn has used so far, of which the cost is not known."""
         match event:
             case {"type": "message_start", "message": {"usage": dict(usage)} as message}:
@@ -60,7 +60,7 @@ class SessionUsage:
                 return Usage(self._input, self._output, None, self._model)
         return None
 
-    def close(self, result: Json) -> Usage:
+    def close(self, result: JsonObject) -> Usage:
         """A turn has ended with this: all that it has used."""
         now = read_totals(result.get("modelUsage"), result.get("total_cost_usd"))
         usage = Usage(self._input, self._output, None, self._model)
@@ -82,5 +82,5 @@ def _subtract(now: tuple[int, int], before: tuple[int, int]) -> tuple[int, int]:
     return max(0, now[0] - before[0]), max(0, now[1] - before[1])
 
 
-def _sum(counts: Json, names: tuple[str, ...]) -> int:
+def _sum(counts: JsonObject, names: tuple[str, ...]) -> int:
     return sum(int(counts[name]) for name in names if isinstance(counts.get(name), int | float))

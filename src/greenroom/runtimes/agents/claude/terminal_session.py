@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
+from greenroom.json_types import JsonObject, ToolArguments
 from greenroom.runtimes.agents.claude import manifest
-from greenroom.runtimes.agents.claude.hooks import HookListener, Json
+from greenroom.runtimes.agents.claude.hooks import HookListener
 from greenroom.runtimes.agents.claude.terminal_title import TerminalTitle
 from greenroom.runtimes.agents.claude.transcript_usage import TranscriptUsage
 from greenroom.runtimes.agents.claude.translator import build_title, extract_text, find_questions
@@ -69,10 +70,10 @@ class ClaudeTerminalSession(PtySession):
         self._is_ready = False
         self._typed = self._left = 0
         """How often to erase until all that was put in is gone, and what a stopped turn has left in the input."""
-        self._asked: dict[str, Json] = {}
+        self._asked: dict[str, JsonObject] = {}
         self._stops_with: Counter[str] = Counter()
         """How often this turn has stopped with each answer: it continues after a stop at which helpers still worked."""
-        self._calls: dict[str, Json] = {}
+        self._calls: dict[str, JsonObject] = {}
         """Calls that are not over, for a question does not name the one that it is about."""
         self._free = asyncio.Event()
         """Whether nobody at the terminal has said something that is still being worked at."""
@@ -179,7 +180,7 @@ class ClaudeTerminalSession(PtySession):
             if await self._title.wait_until_idle(_STOP_S):
                 return
 
-    def _handle_hook(self, kind: str, number: str, told: Json) -> None:
+    def _handle_hook(self, kind: str, number: str, told: JsonObject) -> None:
         tool, given, call = str(told.get("tool_name") or ""), told.get("tool_input"), str(told.get("tool_use_id") or "")
         if (written := Path(str(told.get("transcript_path") or ""))).name == self._transcript_name:
             self._transcript = written
@@ -255,7 +256,7 @@ class ClaudeTerminalSession(PtySession):
             self._ears.put(PermissionWithdrawn(number))
 
     async def decide(
-        self, permission: str, decision: Decision, *, text: str = "", arguments: dict[str, Any] | None = None
+        self, permission: str, decision: Decision, *, text: str = "", arguments: ToolArguments | None = None
     ) -> None:
         if permission not in self._asked:
             return
@@ -266,7 +267,7 @@ class ClaudeTerminalSession(PtySession):
 
     def _reply(self, permission: str, decision: Decision, text: str) -> None:
         del self._asked[permission]
-        said: Json = {"behavior": "allow"}
+        said: JsonObject = {"behavior": "allow"}
         if decision != "allow":
             said = {"behavior": "deny", "message": text or "This was not allowed. Go on without it."}
         if decision == "cancel":
@@ -278,7 +279,7 @@ class ClaudeTerminalSession(PtySession):
         await super().close()
 
 
-def _is_waiting_for_helpers(told: Json) -> bool:
+def _is_waiting_for_helpers(told: JsonObject) -> bool:
     """Whether it continues by itself, after a helper in the background has ended."""
     tasks = told.get("background_tasks")
     kinds = [(task.get("type"), task.get("status")) for task in tasks or [] if isinstance(task, dict)]
@@ -296,7 +297,7 @@ def _count_erasures(text: str) -> int:
     return 2 * text.count("\n") + len(text) // _NARROW + 2
 
 
-def _is_same(asked: Json, done: Json) -> bool:
+def _is_same(asked: JsonObject, done: JsonObject) -> bool:
     return (asked.get("tool_name"), asked.get("tool_input")) == (done.get("tool_name"), done.get("tool_input"))
 
 

@@ -4,13 +4,12 @@ import glob
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.agents.claude.session_usage import count_tokens
 from greenroom.runtimes.contract import Usage
 from greenroom.runtimes.jsonl_tail import JsonlTail
 
-Json = dict[str, Any]
 _FILES = 200
 _INVENTED = "<synthetic>"
 """The model of messages that Claude Code writes itself."""
@@ -34,7 +33,7 @@ class TranscriptUsage:
         self._times_said: Counter[str] = Counter()
         """How often the session itself has said each text in this turn."""
 
-    def tell_cost(self, told: Json) -> None:
+    def tell_cost(self, told: JsonObject) -> None:
         """Take what the status line was given: the cost of the session so far."""
         cost = told.get("cost")
         total = cost.get("total_cost_usd") if isinstance(cost, dict) else None
@@ -67,7 +66,7 @@ class TranscriptUsage:
         self._times_said.clear()
         self._before_usd = self._told_usd
 
-    def _take(self, entry: Json, *, is_own: bool) -> None:
+    def _take(self, entry: JsonObject, *, is_own: bool) -> None:
         message = entry.get("message")
         if entry.get("type") != "assistant" or not isinstance(message, dict) or message.get("model") == _INVENTED:
             return

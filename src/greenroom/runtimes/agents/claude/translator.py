@@ -2,6 +2,7 @@
 
 from typing import Any, Literal
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.contract import (
     CallFinished,
     CallStarted,
@@ -13,7 +14,6 @@ from greenroom.runtimes.contract import (
     TurnEnded,
 )
 
-Json = dict[str, Any]
 Reason = Literal["done", "cancelled", "refused", "limit", "failed"]
 _QUESTIONS = "AskUserQuestion"
 _LIMITS = ("error_max_turns", "error_max_budget_usd")
@@ -30,7 +30,7 @@ class ClaudeTranslator:
         self._in_pieces: set[str] = set()
         self._current: dict[str | None, str] = {}
 
-    def translate(self, message: Json) -> list[Heard]:
+    def translate(self, message: JsonObject) -> list[Heard]:
         """The facts in a message of the stream; none for messages that only matter to the session."""
         match message:
             case {"type": "stream_event", "event": dict(event)}:
@@ -46,7 +46,7 @@ class ClaudeTranslator:
         self._in_pieces.clear()
         self._current.clear()
 
-    def _translate_piece(self, event: Json, parent: str | None) -> list[Heard]:
+    def _translate_piece(self, event: JsonObject, parent: str | None) -> list[Heard]:
         match event:
             case {"type": "message_start", "message": {"id": str(id)}}:
                 self._current[parent] = id
@@ -57,7 +57,7 @@ class ClaudeTranslator:
                 return [Thought(text)]
         return []
 
-    def _translate_whole(self, inner: Json, parent: str | None) -> list[Heard]:
+    def _translate_whole(self, inner: JsonObject, parent: str | None) -> list[Heard]:
         id = str(inner.get("id") or "")
         heard: list[Heard] = []
         for block in inner.get("content") or []:
@@ -72,7 +72,7 @@ class ClaudeTranslator:
         return heard
 
 
-def read_permission(request_id: str, request: Json) -> list[PermissionAsked | QuestionAsked]:
+def read_permission(request_id: str, request: JsonObject) -> list[PermissionAsked | QuestionAsked]:
     """What a can_use_tool asks: whether a call may run, or the agent's own questions, each with an id of its own."""
     tool, given = str(request.get("tool_name") or ""), request.get("input")
     questions = find_questions(request)
@@ -88,7 +88,7 @@ def read_permission(request_id: str, request: Json) -> list[PermissionAsked | Qu
     return [PermissionAsked(permission=request_id, call=call, tool=tool, title=title, input=given, edits=True)]
 
 
-def find_questions(request: Json) -> list[Json]:
+def find_questions(request: JsonObject) -> list[JsonObject]:
     """The questions in a can_use_tool; none if it is about another tool."""
     given = request.get("input")
     if request.get("tool_name") != _QUESTIONS or not isinstance(given, dict):
@@ -96,7 +96,7 @@ def find_questions(request: Json) -> list[Json]:
     return [one for one in given.get("questions") or [] if isinstance(one, dict) and one.get("question")]
 
 
-def read_turn_end(result: Json) -> TurnEnded:
+def read_turn_end(result: JsonObject) -> TurnEnded:
     """How a turn ended."""
     subtype, text = str(result.get("subtype")), str(result.get("result") or "")
     if str(result.get("terminal_reason") or "").startswith("aborted"):
@@ -109,7 +109,7 @@ def read_turn_end(result: Json) -> TurnEnded:
     return TurnEnded(reason="limit" if subtype in _LIMITS else "failed", error=words)
 
 
-def read_reset_time(limit: Json) -> int | None:
+def read_reset_time(limit: JsonObject) -> int | None:
     """When an account at its limit can be used again, in milliseconds; 0 if unknown, None if it can be used."""
     if limit.get("status") != "rejected":
         return None
@@ -152,11 +152,11 @@ def _find_finished_calls(block: Any) -> list[CallFinished]:
     return []
 
 
-def _find_options(question: Json) -> list[Json]:
+def _find_options(question: JsonObject) -> list[JsonObject]:
     return [option for option in question.get("options") or [] if isinstance(option, dict) and "label" in option]
 
 
-def _format_question(question: Json) -> str:
+def _format_question(question: JsonObject) -> str:
     lines = [str(question["question"])]
     lines += [f"{o['label']}: {o['description']}" for o in _find_options(question) if o.get("description")]
     if question.get("multiSelect"):

@@ -2,10 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.agent_cli import (
     AgentCli,
     ConversationFiles,
@@ -60,11 +61,11 @@ def _build_env(home: Path) -> dict[str, str]:
     return {"FAKE_API_KEY": "fake", "CODEX_HOME": str(home / ".codex"), "TMPDIR": str(folder)}
 
 
-def _build_entry(command: list[str]) -> dict[str, Any]:
+def _build_entry(command: list[str]) -> JsonObject:
     return {**build_plain_entry(command), "tool_timeout_sec": 600}  # it does not take progress for life
 
 
-def _read_line(line: dict[str, Any]) -> ConversationLine:
+def _read_line(line: JsonObject) -> ConversationLine:
     """The first line says where it was."""
     match line:
         case {"type": "session_meta", "payload": {"cwd": str(directory)}}:

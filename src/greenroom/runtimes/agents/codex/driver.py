@@ -1,8 +1,7 @@
 """Opens sessions of Codex."""
 
-from typing import Any
-
 from greenroom import __version__
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.agents.codex import manifest
 from greenroom.runtimes.agents.codex.launch import CodexLaunch, plan_launch
 from greenroom.runtimes.agents.codex.session import CodexSession
@@ -55,7 +54,7 @@ async def _open_session(process: Process, launch: CodexLaunch, *, has_hub: bool)
     except BaseException:
         await session.close()
         raise
-    thread: dict[str, Any] = made.get("thread") or {}
+    thread: JsonObject = made.get("thread") or {}
     id = str(thread.get("id") or "")
     attach_command = None
     if launch.socket:

@@ -3,16 +3,15 @@
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.agents.codex import manifest
 from greenroom.runtimes.agents.codex.options import CodexOptions
 from greenroom.runtimes.contract import SessionOptions
 from greenroom.runtimes.programs import need_command
 
-Json = dict[str, Any]
 _LONGEST_SOCKET = 107
 """What Linux takes as the path of a socket."""
 
@@ -24,7 +23,7 @@ class CodexLaunch(msgspec.Struct, frozen=True, kw_only=True):
     command: list[str]
     env: dict[str, str]
     method: str
-    params: Json
+    params: JsonObject
     """What the thread is started or resumed with."""
     socket: Path | None = None
     """Where the app server listens, if people can attach."""
@@ -39,13 +38,13 @@ def plan_launch(opening: SessionOptions, token: str | None) -> CodexLaunch:
     program = need_command(opening, manifest.COMMAND)
     socket = _build_socket_path(opening.scratch) if options.attach else None
     listen = [manifest.LISTEN, f"unix://{socket}"] if socket else []
-    config: Json = {**manifest.CONFIG, **options.config, **({} if opening.may_spawn else manifest.NO_HELPERS)}
+    config: JsonObject = {**manifest.CONFIG, **options.config, **({} if opening.may_spawn else manifest.NO_HELPERS)}
     env = dict(opening.env)
     if opening.hub_url:
         config[f"mcp_servers.{manifest.HUB}"] = _build_hub_server(opening, opening.hub_url, token)
     if token is not None:
         env[manifest.TOKEN] = token
-    params: Json = {
+    params: JsonObject = {
         **manifest.ASKS,
         "approvalPolicy": options.approval_policy,
         "sandbox": options.sandbox,
@@ -68,7 +67,7 @@ def plan_launch(opening: SessionOptions, token: str | None) -> CodexLaunch:
     )
 
 
-def _build_hub_server(opening: SessionOptions, hub_url: str, token: str | None) -> Json:
+def _build_hub_server(opening: SessionOptions, hub_url: str, token: str | None) -> JsonObject:
     """The hub. Codex lays it over what a person has under that name, so it must be of the same kind."""
     if opening.token_file is not None and "command" in _read_own_hub(opening):
         reached = ["--url", hub_url.removesuffix("/mcp"), "--token-file", str(opening.token_file)]
@@ -77,7 +76,7 @@ def _build_hub_server(opening: SessionOptions, hub_url: str, token: str | None) 
     return {"url": hub_url, **credential, **manifest.HUB_SERVER}
 
 
-def _read_own_hub(opening: SessionOptions) -> Json:
+def _read_own_hub(opening: SessionOptions) -> JsonObject:
     """What a person's own settings of Codex have under the hub's name, as `greenroom connect codex` writes it."""
     home = opening.env.get("CODEX_HOME") or Path(opening.env.get("HOME", ""), ".codex")
     for folder in (Path(home), opening.directory / ".codex"):
@@ -90,7 +89,7 @@ def _read_own_hub(opening: SessionOptions) -> Json:
     return {}
 
 
-def _build_settings(config: Json) -> list[str]:
+def _build_settings(config: JsonObject) -> list[str]:
     """Features are read when the program starts, before there is a thread."""
     flags = {name: value for name, value in config.items() if name.startswith("features.")}
     return [part for name, value in flags.items() for part in ("-c", f"{name}={msgspec.json.encode(value).decode()}")]

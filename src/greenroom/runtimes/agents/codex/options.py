@@ -1,7 +1,8 @@
 """The `options` of a Codex profile."""
 
-from typing import Any, Literal
+from typing import Literal
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.driver_options import DriverOptions
 
 
@@ -10,5 +11,5 @@ class CodexOptions(DriverOptions, frozen=True, kw_only=True):
     """Whether people can attach to the live session, in Codex's own terminal program."""
     approval_policy: Literal["untrusted", "on-request", "on-failure", "never"] = "untrusted"
     sandbox: Literal["read-only", "workspace-write", "danger-full-access"] = "workspace-write"
-    config: dict[str, Any] = {}
+    config: JsonObject = {}
     """Settings of Codex for this agent, by their dotted names."""

@@ -5,12 +5,12 @@ from typing import Any
 import msgspec
 
 from greenroom.ids import new_id
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.agents.codex.manifest import HUB
 from greenroom.runtimes.agents.codex.translator import CodexTranslator
 from greenroom.runtimes.contract import PermissionAsked, QuestionAsked
 from greenroom.runtimes.drivers.acp import form
 
-Json = dict[str, Any]
 ACCEPTED = {"action": "accept", "content": {}}
 _DECLINED = {"action": "decline", "content": None}
 _APPROVALS = ("item/commandExecution/requestApproval", "item/fileChange/requestApproval")
@@ -24,7 +24,7 @@ class CodexRequest(msgspec.Struct):
 
     request: Any
     method: str
-    params: Json
+    params: JsonObject
     heard: list[PermissionAsked | QuestionAsked]
     answers: dict[str, str] = {}
 
@@ -43,12 +43,12 @@ class CodexRequest(msgspec.Struct):
         return self.method in _APPROVALS
 
 
-def is_hub_call(method: str, params: Json) -> bool:
+def is_hub_call(method: str, params: JsonObject) -> bool:
     """Whether it asks if the hub's own tools may be used."""
     return method == _ELICITATION and params.get("serverName") == HUB and _is_tool_call(params)
 
 
-def read_request(translator: CodexTranslator, request: Any, method: str, params: Json) -> CodexRequest | None:
+def read_request(translator: CodexTranslator, request: Any, method: str, params: JsonObject) -> CodexRequest | None:
     """A request for whoever decides; None if it is none."""
     id = new_id("prm")
     if method in _APPROVALS or method == _PERMISSIONS:
@@ -67,7 +67,7 @@ def read_request(translator: CodexTranslator, request: Any, method: str, params:
     return None
 
 
-def build_answer(asked: CodexRequest, decision: str) -> Json:
+def build_answer(asked: CodexRequest, decision: str) -> JsonObject:
     """The answer to a request; for questions with the answers that were given."""
     if asked.method in _APPROVALS:
         return {"decision": {"allow": "accept", "deny": "decline"}.get(decision, "cancel")}
@@ -85,16 +85,16 @@ def build_answer(asked: CodexRequest, decision: str) -> Json:
     return {"action": "accept", "content": form.fill_form(asked.params, next(iter(asked.answers.values()), ""))}
 
 
-def _is_tool_call(params: Json) -> bool:
+def _is_tool_call(params: JsonObject) -> bool:
     meta = params.get("_meta")
     return isinstance(meta, dict) and meta.get("codex_approval_kind") == "mcp_tool_call"
 
 
-def _find_questions(params: Json) -> list[Json]:
+def _find_questions(params: JsonObject) -> list[JsonObject]:
     return [one for one in params.get("questions") or [] if isinstance(one, dict)]
 
 
-def _read_question(question: Json) -> tuple[str, list[str]]:
+def _read_question(question: JsonObject) -> tuple[str, list[str]]:
     options = [one for one in question.get("options") or [] if isinstance(one, dict)]
     lines = [str(question.get("question") or "")]
     lines += [f"{one.get('label')}: {one['description']}" for one in options if one.get("description")]

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from greenroom.ids import new_id
+from greenroom.json_types import JsonObject, ToolArguments
 from greenroom.runtimes.agents.codex import manifest
 from greenroom.runtimes.agents.codex.requests import ACCEPTED, CodexRequest, build_answer, is_hub_call, read_request
 from greenroom.runtimes.agents.codex.translator import CodexTranslator
@@ -15,7 +16,6 @@ from greenroom.runtimes.contract import Decision, Heard, Opened, PermissionWithd
 from greenroom.runtimes.transports.heard_queue import HeardQueue
 from greenroom.runtimes.transports.json_lines import JsonLines, Lines
 
-Json = dict[str, Any]
 _METHOD_NOT_FOUND = -32601
 
 
@@ -32,7 +32,7 @@ class CodexTurn(msgspec.Struct):
     is_repeated: bool = False
     is_cancelled: bool = False
 
-    def accept(self, said: Json) -> None:
+    def accept(self, said: JsonObject) -> None:
         """Codex has this."""
         self.unanswered[said["clientUserMessageId"]] = said["input"][0]["text"]
 
@@ -50,17 +50,17 @@ class CodexSession:
         self._active: dict[str, str] = {}
         """The turns that are under way, by thread: ours, and those of the agent's helpers."""
         self._asked: dict[str, CodexRequest] = {}
-        self._steering: dict[int, Json] = {}
+        self._steering: dict[int, JsonObject] = {}
         """Messages that were sent into the turn and not accepted yet, by request."""
         self._tells_progress = False
         """Whether it reports by our ids what it reads."""
         self._line = JsonLines(process, self._handle_message, self._ears, lines)
 
-    async def request(self, method: str, params: Json) -> Json:
+    async def request(self, method: str, params: JsonObject) -> JsonObject:
         """Ask the app server. Raises ValueError when it says no, ConnectionError when it is gone."""
         return await self._ask(next(self._numbers), method, params)
 
-    async def _ask(self, number: int, method: str, params: Json) -> Json:
+    async def _ask(self, number: int, method: str, params: JsonObject) -> JsonObject:
         found = await self._line.ask(number, {"id": number, "method": method, "params": params})
         if "error" in found:
             raise ValueError(_format_error(found))
@@ -104,7 +104,7 @@ class CodexSession:
         return True
 
     async def decide(
-        self, permission: str, decision: Decision, *, text: str = "", arguments: dict[str, Any] | None = None
+        self, permission: str, decision: Decision, *, text: str = "", arguments: ToolArguments | None = None
     ) -> None:
         asked = self._asked.pop(permission, None)
         if asked is None:
@@ -137,7 +137,7 @@ class CodexSession:
         turn.accept(params)
         await self._line.send({"id": turn.request, "method": "turn/start", "params": params})
 
-    def _build_input(self, text: str) -> Json:
+    def _build_input(self, text: str) -> JsonObject:
         input = [{"type": "text", "text": manifest.QUOTING.quote(text)}]
         return {"threadId": self._thread, "clientUserMessageId": new_id("in"), "input": input}
 
@@ -145,7 +145,7 @@ class CodexSession:
         params = {"threadId": thread, "turnId": turn}
         await self._line.send({"id": next(self._numbers), "method": "turn/interrupt", "params": params})
 
-    def _handle_message(self, message: Json) -> None:
+    def _handle_message(self, message: JsonObject) -> None:
         match message:
             case {"method": str(method), "id": request}:
                 self._handle_request(request, method, _extract_params(message))
@@ -158,7 +158,7 @@ class CodexSession:
                     self._turn.accept(self._steering[number])
                 self._line.settle(number, message)
 
-    def _handle_turn_started(self, turn: CodexTurn, message: Json) -> None:
+    def _handle_turn_started(self, turn: CodexTurn, message: JsonObject) -> None:
         match message:
             case {"result": {"turn": {"id": str(id)}}}:
                 turn.id = id
@@ -166,7 +166,7 @@ class CodexSession:
                 self._turn = None
                 self._ears.put(TurnEnded(reason="failed", error=_format_error(message)))
 
-    def _handle_notification(self, method: str, params: Json) -> None:
+    def _handle_notification(self, method: str, params: JsonObject) -> None:
         thread = str(params.get("threadId"))
         match method, params:
             case "serverRequest/resolved", {"requestId": request}:
@@ -184,7 +184,7 @@ class CodexSession:
         is_ours = self._turn is not None and (is_helper or params.get("turnId") == self._turn.id)
         self._ears.put(*self._translator.translate(method, params, is_helper=is_helper, is_ours=is_ours))
 
-    def _handle_progress(self, turn: CodexTurn, item: Json) -> None:
+    def _handle_progress(self, turn: CodexTurn, item: JsonObject) -> None:
         if item.get("type") != "userMessage":
             for answered in turn.taken_up:
                 turn.unanswered.pop(answered, None)
@@ -193,7 +193,7 @@ class CodexSession:
             turn.taken_up.add(id)
             self._tells_progress = self._tells_progress or id in turn.unanswered
 
-    def _handle_turn_completed(self, thread: str, id: str, told: Json) -> None:
+    def _handle_turn_completed(self, thread: str, id: str, told: JsonObject) -> None:
         self._active.pop(thread, None)
         self._ears.put(*self._translator.finish(thread))
         turn, end = self._turn, self._translator.translate_turn_end(told)
@@ -209,7 +209,7 @@ class CodexSession:
             self._withdraw(asked.request)
         self._ears.put(end)
 
-    def _handle_request(self, request: Any, method: str, params: Json) -> None:
+    def _handle_request(self, request: Any, method: str, params: JsonObject) -> None:
         if is_hub_call(method, params):
             self._line.do(self._line.send({"id": request, "result": ACCEPTED}))
             return
@@ -229,11 +229,11 @@ class CodexSession:
         self._ears.put(*map(PermissionWithdrawn, gone))
 
 
-def _extract_params(message: Json) -> Json:
+def _extract_params(message: JsonObject) -> JsonObject:
     found = message.get("params")
     return found if isinstance(found, dict) else {}
 
 
-def _format_error(message: Json) -> str:
+def _format_error(message: JsonObject) -> str:
     error = message.get("error")
     return str(error.get("message") or error) if isinstance(error, dict) else "the app server gave no answer"

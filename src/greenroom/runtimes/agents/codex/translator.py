@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.contract import (
     CallFinished,
     CallStarted,
@@ -17,7 +18,6 @@ from greenroom.runtimes.contract import (
 )
 from greenroom.runtimes.tool_names import name_server_tool
 
-Json = dict[str, Any]
 Tokens = tuple[int, int]
 """In and out."""
 Reason = Literal["done", "cancelled", "refused", "limit", "quota", "failed"]
@@ -39,7 +39,7 @@ class CodexTranslator:
 
     def __init__(self) -> None:
         self._in_pieces: set[str] = set()
-        self._items: dict[str, Json] = {}
+        self._items: dict[str, JsonObject] = {}
         """The calls that are under way, because a request for approval only names them."""
         self._threads: dict[str, str] = {}
         """In which thread each of them is."""
@@ -49,7 +49,9 @@ class CodexTranslator:
         self._resets_at: int | None = None
         """When the account can be used again, once a window of its limits is full."""
 
-    def translate(self, method: str, params: Json, *, is_helper: bool = False, is_ours: bool = True) -> list[Heard]:
+    def translate(
+        self, method: str, params: JsonObject, *, is_helper: bool = False, is_ours: bool = True
+    ) -> list[Heard]:
         """The facts in a notification; none for notifications that only matter to the session.
 
         Notifications of another turn than the one that is accounted for are ignored.
@@ -86,7 +88,7 @@ class CodexTranslator:
         self._in_pieces.clear()
         return [CallFinished(call=id, ok=False, output="stopped") for id in stopped]
 
-    def translate_permission(self, id: str, params: Json) -> PermissionAsked:
+    def translate_permission(self, id: str, params: JsonObject) -> PermissionAsked:
         """What a request for approval asks, with all that is known of its call."""
         call = str(params.get("itemId") or "")
         item = self._items.get(call) or {"type": "permissions" if "permissions" in params else "commandExecution"}
@@ -95,7 +97,7 @@ class CodexTranslator:
         title = str(params.get("reason") or build_title(item) or params.get("command") or "")
         return PermissionAsked(permission=id, call=call, tool=name_tool(item), title=title, input={**known, **given})
 
-    def translate_tool_permission(self, id: str, params: Json) -> PermissionAsked:
+    def translate_tool_permission(self, id: str, params: JsonObject) -> PermissionAsked:
         """What a request to use an MCP server's tool asks. It does not name its call: that is found by what it does."""
         server, meta = params.get("serverName"), params.get("_meta") or {}
         given = meta.get("tool_params")
@@ -109,7 +111,7 @@ class CodexTranslator:
         title = str(params.get("message") or "")
         return PermissionAsked(permission=id, call=call, tool=name_tool(item), title=title, input=given)
 
-    def _translate_completed(self, id: str, item: Json, is_helper: bool) -> list[Heard]:
+    def _translate_completed(self, id: str, item: JsonObject, is_helper: bool) -> list[Heard]:
         self._items.pop(id, None)
         self._threads.pop(id, None)
         text = item.get("text")
@@ -127,13 +129,13 @@ class CodexTranslator:
             used_in, used_out = used_in + now[0] - before[0], used_out + now[1] - before[1]
         return Usage(max(0, used_in), max(0, used_out), None, self.model)
 
-    def translate_turn_end(self, turn: Json) -> TurnEnded:
+    def translate_turn_end(self, turn: JsonObject) -> TurnEnded:
         """How a turn ended; with a used up account also when that can be used again."""
         end = read_turn_end(turn)
         return msgspec.structs.replace(end, resets_at=self._resets_at) if end.reason == "quota" else end
 
 
-def read_turn_end(turn: Json) -> TurnEnded:
+def read_turn_end(turn: JsonObject) -> TurnEnded:
     """How a turn ended."""
     match turn.get("status"):
         case "completed":
@@ -141,21 +143,21 @@ def read_turn_end(turn: Json) -> TurnEnded:
         case "interrupted":
             return TurnEnded(reason="cancelled")
     found = turn.get("error")
-    error: Json = found if isinstance(found, dict) else {}
+    error: JsonObject = found if isinstance(found, dict) else {}
     info = error.get("codexErrorInfo")
     words = [str(error[name]) for name in ("message", "additionalDetails") if error.get(name)]
     reason = _REASONS.get(info, "failed") if isinstance(info, str) else "failed"
     return TurnEnded(reason=reason, error=": ".join(words) or "the turn failed")
 
 
-def name_tool(item: Json) -> str:
+def name_tool(item: JsonObject) -> str:
     """What policies call it: tools of MCP servers have one name with every agent, others that of Codex."""
     if item.get("type") == "mcpToolCall":
         return name_server_tool(str(item.get("server")), str(item.get("tool")))
     return str(item.get("tool") or item.get("type"))
 
 
-def build_title(item: Json) -> str:
+def build_title(item: JsonObject) -> str:
     """A call in few words."""
     match item:
         case {"type": "commandExecution", "commandActions": [{"command": str(command)}]}:
@@ -167,7 +169,7 @@ def build_title(item: Json) -> str:
     return ""
 
 
-def extract_input(item: Json) -> Any:
+def extract_input(item: JsonObject) -> Any:
     """What the call will do."""
     match item:
         case {"type": "commandExecution"}:
@@ -179,7 +181,7 @@ def extract_input(item: Json) -> Any:
     return {name: item[name] for name in ("query", "path", "prompt") if item.get(name) is not None}
 
 
-def extract_output(item: Json) -> str:
+def extract_output(item: JsonObject) -> str:
     """What the call has given back."""
     match item:
         case {"aggregatedOutput": str(text)} | {"error": {"message": str(text)}}:
@@ -199,17 +201,17 @@ def _extract_text(block: Any) -> str:
     return text if isinstance(text, str) else json.dumps(block, ensure_ascii=False)
 
 
-def _is_call(item: Json) -> bool:
+def _is_call(item: JsonObject) -> bool:
     return item.get("type") not in (*_WORDS, *_MARKS)
 
 
-def _get_reset_time(limits: Json) -> int | None:
+def _get_reset_time(limits: JsonObject) -> int | None:
     """When the last of the full windows ends, in milliseconds; None when none is full."""
     windows = [limits.get(name) for name in ("primary", "secondary")]
     full = [one for one in windows if isinstance(one, dict) and _number(one, "usedPercent") >= 100]
     return max((_number(one, "resetsAt") * 1000 for one in full), default=0) or None
 
 
-def _number(counts: Json, name: str) -> int:
+def _number(counts: JsonObject, name: str) -> int:
     found = counts.get(name)
     return int(found) if isinstance(found, int | float) else 0

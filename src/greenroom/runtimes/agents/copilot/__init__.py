@@ -1,8 +1,8 @@
 """GitHub Copilot CLI, over ACP."""
 
 from pathlib import Path
-from typing import Any
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.acp_manifest import TOKEN, AcpManifest, UsageFiles, ValueInjection
 from greenroom.runtimes.agent_cli import (
     AgentCli,
@@ -50,7 +50,7 @@ _MANIFEST = AcpManifest(
 )
 
 
-def _read_record(line: dict[str, Any]) -> CallUsage | str | None:
+def _read_record(line: JsonObject) -> CallUsage | str | None:
     match line:
         case {"type": "session.usage_record", "id": str(id), "data": {"usage": dict(used)}}:
             return CallUsage(
@@ -73,7 +73,7 @@ def _wire_model(home: Path, model_url: str) -> ModelWiring:
     return ModelWiring(env=env, model="fake-model")
 
 
-def _build_entry(command: list[str]) -> dict[str, Any]:
+def _build_entry(command: list[str]) -> JsonObject:
     return {"type": "local", **build_plain_entry(command), "tools": ["*"]}
 
 

@@ -2,8 +2,8 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.acp_manifest import AcpManifest, UsageFiles, ValueInjection
 from greenroom.runtimes.agent_cli import (
     AgentCli,
@@ -54,7 +54,7 @@ _MANIFEST = AcpManifest(
 )
 
 
-def _read_record(line: dict[str, Any]) -> CallUsage | None:
+def _read_record(line: JsonObject) -> CallUsage | None:
     match line:
         case {"type": "gemini", "id": str(id), "tokens": dict(used)}:
             return CallUsage(

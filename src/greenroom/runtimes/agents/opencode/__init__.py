@@ -2,8 +2,9 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from greenroom.json_types import JsonObject
 from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.runtimes.agent_cli import AgentCli, DriverInfo, McpConfig
 from greenroom.runtimes.agents.opencode import manifest
@@ -33,7 +34,7 @@ def _wire_model(home: Path, model_url: str) -> ModelWiring:
     return ModelWiring(env=env, model="fake/fake-model")
 
 
-def _build_entry(command: list[str]) -> dict[str, Any]:
+def _build_entry(command: list[str]) -> JsonObject:
     return {"type": "local", "command": command, "enabled": True}
 
 

@@ -2,16 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.agents.opencode import manifest
 from greenroom.runtimes.contract import SessionOptions
 from greenroom.runtimes.drivers.acp.launch import merge_objects
 from greenroom.runtimes.programs import need_command
-
-Json = dict[str, Any]
 
 
 class OpencodeLaunch(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +27,7 @@ def plan_launch(opening: SessionOptions, token: str | None, password: str, hub: 
     program = need_command(opening, manifest.COMMAND)
     if program[-1] == manifest.ACP:  # a profile may name the command for either way
         program = program[:-1]
-    config: Json = merge_objects(manifest.make_config(hub), _read_own_config(opening.env))
+    config: JsonObject = merge_objects(manifest.make_config(hub), _read_own_config(opening.env))
     files: dict[Path, str] = {}
     if opening.model:
         config["model"] = opening.model
@@ -49,14 +47,14 @@ def plan_launch(opening: SessionOptions, token: str | None, password: str, hub: 
     return OpencodeLaunch(program=program, command=[*program, *manifest.SERVE], env=env, files=files)
 
 
-def _build_hub_server(url: str, *, has_token: bool) -> Json:
-    server: Json = {"type": "remote", "url": url, "enabled": True}
+def _build_hub_server(url: str, *, has_token: bool) -> JsonObject:
+    server: JsonObject = {"type": "remote", "url": url, "enabled": True}
     if has_token:
         server["headers"] = {"Authorization": f"Bearer {{env:{manifest.TOKEN}}}"}
     return server
 
 
-def _read_own_config(env: dict[str, str]) -> Json:
+def _read_own_config(env: dict[str, str]) -> JsonObject:
     try:
         found = json.loads(env.get(manifest.CONFIG, "{}"))
     except ValueError:

@@ -1,15 +1,13 @@
 """OpenCode's limits: it stops after a number of steps, and never by itself while the model's API refuses."""
 
-from typing import Any
-
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.contract import TurnEnded
 
-Json = dict[str, Any]
 _MOST_TRIES = 5
 _LONGEST_MS = 60_000
 
 
-def get_retry_end(status: Json, now_ms: int) -> TurnEnded | None:
+def get_retry_end(status: JsonObject, now_ms: int) -> TurnEnded | None:
     """How a turn ends whose model call OpenCode would repeat forever; None while it may still succeed.
 
     A far time for the next try comes from the model's API: then the account is used up until then.

@@ -1,7 +1,6 @@
 """How to start OpenCode's server and pass values to it."""
 
-from typing import Any
-
+from greenroom.json_types import JsonObject
 from greenroom.link.hub_tools import HUB, HUB_TOOLS
 from greenroom.runtimes.prompt_text import PromptQuoting
 
@@ -29,9 +28,9 @@ TOKEN = "GREENROOM_TOKEN"  # noqa: S105
 QUOTING = PromptQuoting()
 
 
-def make_config(hub: str) -> dict[str, Any]:
+def make_config(hub: str) -> JsonObject:
     """What it is always configured with, where the hub's tools are those of the server `hub`."""
-    permission: dict[str, Any] = {
+    permission: JsonObject = {
         # Tools of MCP servers are called server_tool, and asked about with the pattern "*", which is one character;
         # what else has such a name is asked about with paths.
         "?*_*": {"?": "ask"},

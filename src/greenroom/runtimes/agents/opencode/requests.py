@@ -1,15 +1,13 @@
 """Permissions and questions that OpenCode waits for, of the session and of the sessions that it starts itself."""
 
-from typing import Any
-
 import msgspec
 
 from greenroom.ids import new_id
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.agents.opencode.translator import OpencodeTranslator
 from greenroom.runtimes.contract import Decision, Heard, PermissionAsked, QuestionAsked
 from greenroom.runtimes.tool_names import name_unknown_tool
 
-Json = dict[str, Any]
 _REFUSED = "This was not allowed. Go on without it."
 
 
@@ -21,7 +19,7 @@ class OpencodeRequest(msgspec.Struct):
     is_question: bool = False
     answers: dict[str, str] = {}
 
-    def build_reply(self, decision: Decision, text: str) -> tuple[str, Json | None]:
+    def build_reply(self, decision: Decision, text: str) -> tuple[str, JsonObject | None]:
         """The path and the body of an answer. A refusal with words lets the turn continue; one without ends it."""
         if self.is_question:
             if decision != "allow":
@@ -29,7 +27,7 @@ class OpencodeRequest(msgspec.Struct):
             answers = [[self.answers.get(one, "")] for one in self.permissions]
             return f"/question/{self.request}/reply", {"answers": answers}
         if decision == "allow":
-            body: Json = {"reply": "once"}
+            body: JsonObject = {"reply": "once"}
         elif decision == "deny":
             body = {"reply": "reject", "message": text or _REFUSED}
         else:
@@ -37,17 +35,17 @@ class OpencodeRequest(msgspec.Struct):
         return f"/permission/{self.request}/reply", body
 
 
-def is_call_known(translator: OpencodeTranslator, properties: Json) -> bool:
+def is_call_known(translator: OpencodeTranslator, properties: JsonObject) -> bool:
     """Whether it is known what the call does that a permission is asked for."""
     return bool(properties.get("metadata")) or translator.is_running(_extract_call(properties))
 
 
-def _extract_call(properties: Json) -> str:
+def _extract_call(properties: JsonObject) -> str:
     found = properties.get("tool")
     return str(found.get("callID") or "") if isinstance(found, dict) else ""
 
 
-def read_permission(translator: OpencodeTranslator, properties: Json) -> tuple[OpencodeRequest, list[Heard]]:
+def read_permission(translator: OpencodeTranslator, properties: JsonObject) -> tuple[OpencodeRequest, list[Heard]]:
     """A permission that is asked, with the call that it is for."""
     call = _extract_call(properties)
     metadata = properties.get("metadata")
@@ -66,7 +64,7 @@ def read_permission(translator: OpencodeTranslator, properties: Json) -> tuple[O
     ]
 
 
-def read_question(properties: Json) -> tuple[OpencodeRequest, list[Heard]]:
+def read_question(properties: JsonObject) -> tuple[OpencodeRequest, list[Heard]]:
     """Questions of the agent, each with its choices."""
     heard: list[Heard] = []
     permissions = []

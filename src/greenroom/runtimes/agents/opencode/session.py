@@ -5,10 +5,10 @@ import contextlib
 import secrets
 import time
 from collections.abc import AsyncIterator
-from typing import Any
 
 import msgspec
 
+from greenroom.json_types import JsonObject, ToolArguments
 from greenroom.runtimes.agents.opencode import manifest
 from greenroom.runtimes.agents.opencode.limits import get_retry_end, get_step_limit_end
 from greenroom.runtimes.agents.opencode.requests import OpencodeRequest, is_call_known, read_permission, read_question
@@ -19,7 +19,6 @@ from greenroom.runtimes.contract import Decision, Heard, Opened, PermissionWithd
 from greenroom.runtimes.transports.heard_queue import HeardQueue
 from greenroom.runtimes.transports.json_lines import JsonLines
 
-Json = dict[str, Any]
 _IDS = 1 << 48
 _TITLE = 60
 _FOLLOWS_S = 3.0
@@ -113,7 +112,7 @@ class OpencodeSession:
         return True
 
     async def decide(
-        self, permission: str, decision: Decision, *, text: str = "", arguments: dict[str, Any] | None = None
+        self, permission: str, decision: Decision, *, text: str = "", arguments: ToolArguments | None = None
     ) -> None:
         asked = self._asked.pop(permission, None)
         if asked is None:
@@ -166,14 +165,14 @@ class OpencodeSession:
         if turn is self._turn and turn.is_idle and not is_busy:
             self._end(turn)
 
-    async def _post(self, path: str, body: Json | None) -> None:
+    async def _post(self, path: str, body: JsonObject | None) -> None:
         """Send a message that may come too late; then nothing is left to send."""
         try:
             await self._server.request("POST", path, body)
         except (ValueError, ConnectionError):
             return
 
-    def _handle_event(self, event: Json) -> None:
+    def _handle_event(self, event: JsonObject) -> None:
         kind, properties = str(event.get("type")), event.get("properties")
         if not isinstance(properties, dict):
             return
@@ -194,7 +193,7 @@ class OpencodeSession:
                 self._updated.set()
                 self._handle_progress(kind, properties)
 
-    async def _ask_when_known(self, properties: Json) -> None:
+    async def _ask_when_known(self, properties: JsonObject) -> None:
         """Nobody can approve a call without its arguments; if they do not arrive, it is asked as it is."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FOLLOWS_S):
@@ -221,7 +220,7 @@ class OpencodeSession:
             del self._asked[permission]
         self._ears.put(*map(PermissionWithdrawn, gone))
 
-    def _handle_progress(self, kind: str, properties: Json) -> None:
+    def _handle_progress(self, kind: str, properties: JsonObject) -> None:
         turn = self._turn
         if turn is None:
             return

@@ -4,11 +4,11 @@ from typing import Any
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.link.hub_tools import HUB
 from greenroom.runtimes.contract import CallFinished, CallStarted, Heard, Said, Thought, TurnEnded, Usage
 from greenroom.runtimes.tool_names import get_hub_tool
 
-Json = dict[str, Any]
 _LIMITS = ("MessageOutputLengthError", "ContextOverflowError")
 
 
@@ -17,7 +17,7 @@ class AssistantMessage(msgspec.Struct):
 
     parent: str = ""
     is_complete: bool = False
-    error: Json | None = None
+    error: JsonObject | None = None
     input: int = 0
     output: int = 0
     cost_usd: float = 0.0
@@ -37,11 +37,11 @@ class OpencodeTranslator:
         self._helpers_answers: dict[str, AssistantMessage] = {}
         self._told: dict[str, int] = {}
         self._kinds: dict[str, str] = {}
-        self._calls: dict[str, Json] = {}
+        self._calls: dict[str, JsonObject] = {}
         self._started: set[str] = set()
         self._finished: set[str] = set()
         self._used: Usage | None = None
-        self.error: Json | None = None
+        self.error: JsonObject | None = None
         """What OpenCode has said went wrong since the model's last answer."""
 
     def begin(self) -> None:
@@ -52,7 +52,7 @@ class OpencodeTranslator:
         self._started -= self._finished
         self._finished = set()
 
-    def translate(self, kind: str, properties: Json) -> list[Heard]:
+    def translate(self, kind: str, properties: JsonObject) -> list[Heard]:
         """The facts in an event of this session."""
         match kind, properties:
             case "message.updated", {"info": {"role": "assistant", "id": str(id)} as info}:
@@ -65,7 +65,7 @@ class OpencodeTranslator:
                 return self._translate_text(message, part, text) if properties.get("field") == "text" else []
         return []
 
-    def translate_helper(self, kind: str, properties: Json) -> list[Heard]:
+    def translate_helper(self, kind: str, properties: JsonObject) -> list[Heard]:
         """The facts in an event of another session: if this one started it, its usage counts here."""
         match kind, properties:
             case "session.created", {"info": {"id": str(id), "parentID": str(parent)}}:
@@ -104,7 +104,7 @@ class OpencodeTranslator:
         self._finished |= set(left)
         return [CallFinished(call=call, ok=False) for call in left]
 
-    def _translate_message(self, id: str, info: Json) -> list[Heard]:
+    def _translate_message(self, id: str, info: JsonObject) -> list[Heard]:
         answer = self.answers[id] = _read_answer(info)
         if answer.is_complete and answer.output and answer.error is None:
             self.error = None  # it continued: it has summarized what it could no longer read
@@ -126,7 +126,7 @@ class OpencodeTranslator:
         self._used = used
         return [used]
 
-    def _translate_part(self, part: Json) -> list[Heard]:
+    def _translate_part(self, part: JsonObject) -> list[Heard]:
         id, message = str(part.get("id")), str(part.get("messageID"))
         match part:
             case {"type": "text" | "reasoning" as kind, "text": str(text)} if message in self.answers:
@@ -144,7 +144,7 @@ class OpencodeTranslator:
         self._told[part] = self._told.get(part, 0) + len(text)
         return [Said(text, message) if kind == "text" else Thought(text)]
 
-    def _translate_call(self, call: str, status: str, state: Json) -> list[Heard]:
+    def _translate_call(self, call: str, status: str, state: JsonObject) -> list[Heard]:
         if status == "pending" or call in self._finished:
             return []  # before its arguments are known it has not begun
         title = str(state.get("title") or _build_title(state.get("input")) or "")
@@ -156,7 +156,7 @@ class OpencodeTranslator:
         return heard
 
 
-def _read_answer(info: Json) -> AssistantMessage:
+def _read_answer(info: JsonObject) -> AssistantMessage:
     tokens = _part(info, "tokens")
     cache = _part(tokens, "cache")
     return AssistantMessage(
@@ -187,7 +187,7 @@ def _build_title(given: Any) -> str:
     return str(given.get("command") or given.get("filePath") or "") if isinstance(given, dict) else ""
 
 
-def _part(whole: Json, name: str) -> Json:
+def _part(whole: JsonObject, name: str) -> JsonObject:
     found = whole.get(name)
     return found if isinstance(found, dict) else {}
 

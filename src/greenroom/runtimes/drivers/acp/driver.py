@@ -5,12 +5,12 @@ import glob
 import importlib.util
 import time
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from greenroom import __version__
 from greenroom.ids import new_secret
+from greenroom.json_types import JsonObject
 from greenroom.link.hub_tools import HUB
 from greenroom.runtimes.acp_manifest import AcpManifest
 from greenroom.runtimes.contract import InstalledRuntime, Opened, SessionOptions, Spawner
@@ -22,11 +22,10 @@ from greenroom.runtimes.prompt_text import PromptQuoting
 from greenroom.runtimes.tool_names import make_hub_name
 from greenroom.runtimes.transports.acp import AcpFailed
 
-Json = dict[str, Any]
 _LOGIN_NEEDED = -32000
 _PROTOCOL = 1
 _POLL_S = 0.5
-HELLO: Json = {
+HELLO: JsonObject = {
     "protocolVersion": _PROTOCOL,
     "clientCapabilities": {
         "fs": {"readTextFile": False, "writeTextFile": False},
@@ -94,7 +93,7 @@ async def _set_up(session: AcpSession, manifest: AcpManifest, opening: SessionOp
     if hello.get("protocolVersion") != _PROTOCOL:
         raise ValueError(f"{manifest.name} speaks version {hello.get('protocolVersion')} of ACP, not {_PROTOCOL}")
     can = hello.get("agentCapabilities") or {}
-    params: Json = {"cwd": str(opening.directory), "mcpServers": launch.servers}
+    params: JsonObject = {"cwd": str(opening.directory), "mcpServers": launch.servers}
     if launch.servers and not (can.get("mcpCapabilities") or {}).get("http"):
         params["mcpServers"] = []
     if launch.meta:
@@ -123,7 +122,7 @@ async def _set_up(session: AcpSession, manifest: AcpManifest, opening: SessionOp
     session.begin(id, opened, preface=preface, is_resumed=bool(opening.resume), record=record)
 
 
-async def _choose_model(session: AcpSession, id: str, made: Json, model: str | None) -> None:
+async def _choose_model(session: AcpSession, id: str, made: JsonObject, model: str | None) -> None:
     """Set the model by the session's own option for it."""
     if model is None:
         return
@@ -135,7 +134,7 @@ async def _choose_model(session: AcpSession, id: str, made: Json, model: str | N
     await session.link.request("session/set_config_option", params)
 
 
-def _get_resume_method(manifest: AcpManifest, can: Json) -> str | None:
+def _get_resume_method(manifest: AcpManifest, can: JsonObject) -> str | None:
     """The method that takes an earlier session up; None if the agent cannot."""
     if manifest.resume == "told" and "resume" in (can.get("sessionCapabilities") or {}):
         return "session/resume"
@@ -153,7 +152,7 @@ async def _wait_for_files(pattern: str, session: str, home: str) -> None:
         await asyncio.sleep(_POLL_S)
 
 
-def _read_own_manifest(options: Json) -> AcpManifest:
+def _read_own_manifest(options: JsonObject) -> AcpManifest:
     """The manifest that a profile brings along, in options.manifest."""
     try:
         return msgspec.convert(options.get("manifest") or {}, AcpManifest)

@@ -3,12 +3,11 @@
 import json
 from typing import Any
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.contract import QuestionAsked
 
-Json = dict[str, Any]
 
-
-def build_question(id: str, params: Json) -> QuestionAsked:
+def build_question(id: str, params: JsonObject) -> QuestionAsked:
     """A form as a question. Several fields become lines, and a single choice becomes options."""
     fields = _fields(params)
     choices = {name: found for name, field in fields.items() if (found := _choices(field))}
@@ -19,7 +18,7 @@ def build_question(id: str, params: Json) -> QuestionAsked:
     return QuestionAsked(permission=id, question="\n".join(filter(None, lines)), options=only)
 
 
-def fill_form(params: Json, text: str) -> Json:
+def fill_form(params: JsonObject, text: str) -> JsonObject:
     """The form's content for an answer: words for its one question, or a JSON object with all fields."""
     fields = _fields(params)
     if not fields:
@@ -37,13 +36,13 @@ def fill_form(params: Json, text: str) -> Json:
     return {name: _convert_answer(fields[name], text)}
 
 
-def _fields(params: Json) -> dict[str, Json]:
+def _fields(params: JsonObject) -> dict[str, JsonObject]:
     schema = params.get("requestedSchema")
     found = schema.get("properties") if isinstance(schema, dict) else None
     return {name: field for name, field in (found or {}).items() if isinstance(field, dict)}
 
 
-def _choices(field: Json) -> list[str]:
+def _choices(field: JsonObject) -> list[str]:
     found = field.get("items")
     items = found if isinstance(found, dict) else {}
     titled = field.get("oneOf") or field.get("anyOf") or items.get("anyOf") or items.get("oneOf") or []
@@ -51,13 +50,13 @@ def _choices(field: Json) -> list[str]:
     return [str(choice.get("const")) for choice in titled if isinstance(choice, dict)] or [str(one) for one in plain]
 
 
-def _line(name: str, field: Json) -> str:
+def _line(name: str, field: JsonObject) -> str:
     words = field.get("description") or field.get("title") or ""
     choices = " | ".join(_choices(field))
     return f"{name}: {words}" + (f" ({choices})" if choices else "")
 
 
-def _convert_answer(field: Json, text: str) -> Any:
+def _convert_answer(field: JsonObject, text: str) -> Any:
     try:
         match field.get("type"):
             case "integer":

@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.link.hub_tools import HUB
 from greenroom.runtimes.acp_manifest import TOKEN, AcpManifest, ValueInjection
 from greenroom.runtimes.agents import need_agent
 from greenroom.runtimes.contract import SessionOptions
 
-Json = dict[str, Any]
 _PLACE = re.compile(r"\{(value|file|scratch|secret|hub)\}")
 
 
@@ -23,8 +23,8 @@ class AcpLaunch(msgspec.Struct, frozen=True, kw_only=True):
     command: list[str]
     env: dict[str, str]
     files: dict[Path, str]
-    servers: list[Json]
-    meta: Json
+    servers: list[JsonObject]
+    meta: JsonObject
     model: str | None = None
     """The model and the mode that are still to be set in the session."""
     mode: str | None = None
@@ -42,8 +42,8 @@ class _LaunchPlan:
         self.args: list[str] = []
         self.env: dict[str, str] = {}
         self.files: dict[Path, str] = {}
-        self.meta: Json = {}
-        self.json_env: dict[str, Json] = {}
+        self.meta: JsonObject = {}
+        self.json_env: dict[str, JsonObject] = {}
         self._own = {name: value for name, value in opening.env.items() if name not in unset}
 
     def add(self, name: str, given: ValueInjection, value: str | float = "") -> None:
@@ -116,7 +116,7 @@ def plan_launch(
     )
 
 
-def merge_objects(below: Json, above: Json) -> Json:
+def merge_objects(below: JsonObject, above: JsonObject) -> JsonObject:
     """Two JSON objects as one; where they disagree the second is right."""
     out = dict(below)
     for key, value in above.items():
@@ -134,7 +134,7 @@ def _build_command(manifest: AcpManifest, opening: SessionOptions) -> list[str]:
     raise ValueError(f"{command[0]} is not installed on this machine")
 
 
-def _build_servers(manifest: AcpManifest, opening: SessionOptions, token: str | None, hub: str) -> list[Json]:
+def _build_servers(manifest: AcpManifest, opening: SessionOptions, token: str | None, hub: str) -> list[JsonObject]:
     if opening.hub_url is None or not manifest.is_hub_in_session:
         return []
     headers = []
@@ -158,7 +158,7 @@ def _fill_template(template: Any, values: dict[str, str | float]) -> Any:
             return template
 
 
-def _parse_object(variable: str, text: str) -> Json:
+def _parse_object(variable: str, text: str) -> JsonObject:
     try:
         found = json.loads(text)
     except ValueError:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from greenroom.ids import new_id
+from greenroom.json_types import JsonObject, ToolArguments
 from greenroom.link.hub_tools import HUB
 from greenroom.runtimes.acp_manifest import AcpManifest
 from greenroom.runtimes.contract import (
@@ -30,7 +31,6 @@ from greenroom.runtimes.prompt_text import PromptQuoting
 from greenroom.runtimes.transports.acp import METHOD_NOT_FOUND, AcpFailed, AcpLink
 from greenroom.runtimes.transports.heard_queue import HeardQueue
 
-Json = dict[str, Any]
 _LINGER_S = 2.0
 _FOLLOWS_S = 3.0
 """How long the arguments of a call may arrive after its start."""
@@ -42,7 +42,7 @@ class AcpRequest(msgspec.Struct, frozen=True):
     """Something that the agent waits for."""
 
     request: Any
-    params: Json
+    params: JsonObject
     is_form: bool
     title: str = ""
 
@@ -71,7 +71,7 @@ class AcpSession:
         self.link = AcpLink(process, self._handle_message, self._ears.wait_for_room)
         self._session = ""
         self._preface: str | None = None
-        self._task: Json = {}
+        self._task: JsonObject = {}
         self._resumes = False
         self._cost_before: float | None = 0.0
         self._is_open = False
@@ -135,7 +135,7 @@ class AcpSession:
         return True
 
     async def decide(
-        self, permission: str, decision: Decision, *, text: str = "", arguments: dict[str, Any] | None = None
+        self, permission: str, decision: Decision, *, text: str = "", arguments: ToolArguments | None = None
     ) -> None:
         asked = self._asked.get(permission)
         if asked is None:
@@ -146,7 +146,9 @@ class AcpSession:
         del self._asked[permission]
         if asked.is_form:
             content = form.fill_form(asked.params, text) if decision == "allow" else None
-            result: Json = {"action": "accept", "content": content} if content is not None else {"action": "decline"}
+            result: JsonObject = (
+                {"action": "accept", "content": content} if content is not None else {"action": "decline"}
+            )
         else:
             option = choose_option(find_options(asked.params), decision, text)
             result = {"outcome": {"outcome": "selected", "optionId": option}} if option else _WITHDRAWN
@@ -177,7 +179,7 @@ class AcpSession:
     async def _carry_out(self, turn: AcpTurn, text: str) -> None:
         """One prompt and its answer; the last one of a turn ends it, unless there is more to say to the model."""
         self._translator.begin()
-        params: Json = {"sessionId": self._session, "prompt": [{"type": "text", "text": self._way.quote(text)}]}
+        params: JsonObject = {"sessionId": self._session, "prompt": [{"type": "text", "text": self._way.quote(text)}]}
         if self._manifest.knows_tasks and self._task:
             params["_meta"] = {"greenroom": {**self._task, "resumes": self._resumes}}
             self._resumes = False
@@ -228,7 +230,7 @@ class AcpSession:
             self._ears.put(Usage(used.input, used.output, cost_usd, used.model, is_last=True))
         self._ears.put(end)
 
-    def _handle_message(self, method: str, params: Json, request: Any) -> None:
+    def _handle_message(self, method: str, params: JsonObject, request: Any) -> None:
         match method:
             case "session/update":
                 update = params["update"] if isinstance(params.get("update"), dict) else {}
@@ -257,7 +259,7 @@ class AcpSession:
             case _ if request is not None:
                 self._do(self.link.refuse(request, METHOD_NOT_FOUND, "Method not found"))
 
-    def _find_new_usage(self, update: Json) -> list[Heard]:
+    def _find_new_usage(self, update: JsonObject) -> list[Heard]:
         """What the turn has used, if the agent has reported or recorded more than before."""
         if self._turn is None:
             return []
@@ -267,7 +269,7 @@ class AcpSession:
         self._told_used = used
         return [Usage(used.input, used.output, None, used.model)]
 
-    async def _ask_when_known(self, permission: str, params: Json) -> None:
+    async def _ask_when_known(self, permission: str, params: JsonObject) -> None:
         """Nobody can say yes to a call without its arguments; should they not follow, it is asked as it is."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FOLLOWS_S):

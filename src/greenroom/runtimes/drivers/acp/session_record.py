@@ -5,7 +5,6 @@ import contextlib
 import glob
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from greenroom.runtimes.acp_manifest import UsageFiles
 from greenroom.runtimes.agent_cli import CallUsage
@@ -14,7 +13,6 @@ from greenroom.runtimes.contract import TurnEnded
 from greenroom.runtimes.drivers.acp.turn_end import TokenCount
 from greenroom.runtimes.jsonl_tail import JsonlTail
 
-Json = dict[str, Any]
 _FILES = 200
 _WRITTEN_S = 3.0
 _LOOK_S = 0.05

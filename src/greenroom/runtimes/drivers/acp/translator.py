@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from greenroom.json_types import JsonObject
 from greenroom.link.hub_tools import HUB, HUB_PREFIX
 from greenroom.runtimes.acp_manifest import AcpManifest
 from greenroom.runtimes.contract import (
@@ -16,7 +17,6 @@ from greenroom.runtimes.contract import (
 )
 from greenroom.runtimes.tool_names import get_hub_tool, name_server_tool, name_unknown_tool
 
-Json = dict[str, Any]
 _ENDED = {"completed": True, "failed": False}
 _ACTS = ("execute", "edit", "delete", "move", "fetch", "read", "search")
 _CHOICE = "allow_once"
@@ -87,7 +87,7 @@ class AcpTranslator:
         self.is_broken = False
         self._calls = {id: call for id, call in self._calls.items() if not call.is_finished}
 
-    def translate_update(self, update: Json) -> list[Heard]:
+    def translate_update(self, update: JsonObject) -> list[Heard]:
         """The facts in a session/update."""
         match update.get("sessionUpdate"):
             case "agent_message_chunk":
@@ -107,7 +107,7 @@ class AcpTranslator:
                 self.is_broken = self.is_broken or status == "systemError"
         return []
 
-    def is_call_known(self, params: Json) -> bool:
+    def is_call_known(self, params: JsonObject) -> bool:
         """Whether it is known what the call does that a session/request_permission is about."""
         told = params.get("toolCall")
         if not self._manifest.late_arguments or not isinstance(told, dict) or told.get("rawInput"):
@@ -115,7 +115,7 @@ class AcpTranslator:
         call = self._calls.get(str(told.get("toolCallId") or ""))
         return call is not None and (call.is_running or bool(call.input))
 
-    def translate_permission(self, id: str, params: Json) -> list[Heard]:
+    def translate_permission(self, id: str, params: JsonObject) -> list[Heard]:
         """What a session/request_permission asks: mostly whether a call may run, sometimes a question with answers."""
         told = params.get("toolCall")
         call = self._learn(told if isinstance(told, dict) else {})
@@ -147,7 +147,7 @@ class AcpTranslator:
             call.is_finished = True
         return [CallFinished(call=call.id, ok=False) for call in left]
 
-    def _translate_text(self, update: Json) -> list[Heard]:
+    def _translate_text(self, update: JsonObject) -> list[Heard]:
         text = extract_text(update.get("content"))
         message = str(update.get("messageId") or "")
         if not message and self._manifest.unnamed_said == "notice":
@@ -156,7 +156,7 @@ class AcpTranslator:
         self.last_said = text
         return [Said(text, message)] if text else []
 
-    def _translate_call(self, update: Json) -> list[Heard]:
+    def _translate_call(self, update: JsonObject) -> list[Heard]:
         call = self._learn(update)
         call.announced = call.announced or call.title
         status = update.get("status")
@@ -174,7 +174,7 @@ class AcpTranslator:
         call.is_started = True
         return [CallStarted(call=call.id, tool=call.tool, title=call.title, input=call.input)]
 
-    def _learn(self, told: Json) -> AcpToolCall:
+    def _learn(self, told: JsonObject) -> AcpToolCall:
         """Add what a message says about a call to what is known of it."""
         id = str(told.get("toolCallId") or "")
         call = self._calls.get(id)
@@ -201,12 +201,12 @@ class AcpTranslator:
         return call
 
 
-def find_options(params: Json) -> list[Json]:
+def find_options(params: JsonObject) -> list[JsonObject]:
     """The answers that a permission request offers."""
     return [option for option in params.get("options") or [] if isinstance(option, dict)]
 
 
-def choose_option(options: list[Json], decision: str, text: str = "") -> str | None:
+def choose_option(options: list[JsonObject], decision: str, text: str = "") -> str | None:
     """The option for this answer, by its kind; None when only withdrawing expresses it.
 
     An approval never becomes permanent, which would take later calls away from the person who decides.
@@ -236,7 +236,7 @@ def extract_text(content: Any) -> str:
             return ""
 
 
-def extract_output(update: Json) -> str:
+def extract_output(update: JsonObject) -> str:
     """What a call has given back."""
     text = extract_text(update.get("content"))
     raw = update.get("rawOutput")

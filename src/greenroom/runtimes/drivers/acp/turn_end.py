@@ -4,10 +4,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from greenroom.json_types import JsonObject
 from greenroom.runtimes.acp_manifest import AcpManifest
 from greenroom.runtimes.contract import TurnEnded
 
-Json = dict[str, Any]
 _REASONS: dict[str, Literal["done", "cancelled", "refused", "limit"]] = {
     "end_turn": "done",
     "cancelled": "cancelled",
@@ -42,7 +42,7 @@ class TokenCount(msgspec.Struct, frozen=True):
         return TokenCount(max(0, self.input - other.input), max(0, self.output - other.output), self.model)
 
 
-def read_turn_end(answer: Json) -> TurnEnded:
+def read_turn_end(answer: JsonObject) -> TurnEnded:
     """What the answer to a prompt says."""
     reason = str(answer.get("stopReason"))
     output = _part(_part(answer, "_meta"), "greenroom").get("output")
@@ -71,7 +71,7 @@ class TokenMeter:
         """A turn begins."""
         self.turn = None
 
-    def count(self, answer: Json) -> None:
+    def count(self, answer: JsonObject) -> None:
         """Add what the answer to a prompt reports, if it reports anything."""
         found = _count_by_model(answer)
         if found is None:
@@ -80,7 +80,7 @@ class TokenMeter:
                 found, self._session = found - self._session, found
         self._add(found)
 
-    def count_call(self, update: Json) -> TokenCount | None:
+    def count_call(self, update: JsonObject) -> TokenCount | None:
         """Add what an update reports of a model call, for agents that do so; the usage of the turn up to then."""
         if self._counts != "each_call":
             return None
@@ -92,7 +92,7 @@ class TokenMeter:
             self.turn = found if self.turn is None else self.turn + found
 
 
-def _count_by_model(answer: Json) -> TokenCount | None:
+def _count_by_model(answer: JsonObject) -> TokenCount | None:
     """An account by model, which also counts calls on the side (titles, summaries)."""
     quota = _part(_part(answer, "_meta"), "quota")
     used = [
@@ -108,22 +108,22 @@ def _count_by_model(answer: Json) -> TokenCount | None:
     return total
 
 
-def _count_usage(answer: Json) -> TokenCount | None:
+def _count_usage(answer: JsonObject) -> TokenCount | None:
     usage = answer.get("usage")
     return TokenCount(*_split_tokens(usage)) if isinstance(usage, dict) else None
 
 
-def _split_tokens(counts: Json) -> tuple[int, int]:
+def _split_tokens(counts: JsonObject) -> tuple[int, int]:
     """Tokens in and out. Whether cached tokens are part of the input differs; the total always has them."""
     output = _number(counts, "outputTokens", "output_tokens")
     given = _number(counts, "inputTokens", "input_tokens")
     return max(given, _number(counts, "totalTokens") - output), output
 
 
-def _part(whole: Json, name: str) -> Json:
+def _part(whole: JsonObject, name: str) -> JsonObject:
     found = whole.get(name)
     return found if isinstance(found, dict) else {}
 
 
-def _number(counts: Json, *names: str) -> int:
+def _number(counts: JsonObject, *names: str) -> int:
     return next((int(counts[name]) for name in names if isinstance(counts.get(name), int | float)), 0)

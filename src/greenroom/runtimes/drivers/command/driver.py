@@ -6,8 +6,8 @@ Options of a profile: `prompt` is "argument" (the command has `{prompt}`, the de
 import asyncio
 import codecs
 from collections.abc import AsyncIterator
-from typing import Any
 
+from greenroom.json_types import ToolArguments
 from greenroom.runtimes.contract import (
     Decision,
     Died,
@@ -86,7 +86,7 @@ class CommandSession:
         return False
 
     async def decide(
-        self, permission: str, decision: Decision, *, text: str = "", arguments: dict[str, Any] | None = None
+        self, permission: str, decision: Decision, *, text: str = "", arguments: ToolArguments | None = None
     ) -> None:
         return None  # a command asks nothing
 

@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
 
+from greenroom.json_types import ToolArguments, UncheckedOptions
 from greenroom.runtimes.contract import Decision, Died, Heard, Opened, TurnEnded
 from greenroom.runtimes.prompt_text import PromptQuoting
 from greenroom.runtimes.transports.heard_queue import HeardQueue
@@ -16,7 +16,7 @@ _LINES = 12
 class PtySession:
     """One program in one terminal."""
 
-    def __init__(self, line: TerminalLine, options: dict[str, Any], way: PromptQuoting, session: str = "") -> None:
+    def __init__(self, line: TerminalLine, options: UncheckedOptions, way: PromptQuoting, session: str = "") -> None:
         self._line = line
         self._way = way
         self._options = options
@@ -54,7 +54,7 @@ class PtySession:
         return True
 
     async def decide(
-        self, permission: str, decision: Decision, *, text: str = "", arguments: dict[str, Any] | None = None
+        self, permission: str, decision: Decision, *, text: str = "", arguments: ToolArguments | None = None
     ) -> None:
         return None  # such a program asks the person at its terminal
 
