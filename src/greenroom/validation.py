@@ -86,7 +86,20 @@ def explain_error(error: Exception, kind: Any) -> tuple[str, Words]:
 
 def build_field_problem(key: str, problem: Words) -> Words:
     """What is wrong with a field, with the field's name; with the whole value if it has none."""
-    return build_sentence("field", name=key, problem=problem) if key else problem
+    return build_named_problem(key, problem) if key else problem
+
+
+class InvalidField(ValueError):
+    """A field has a value that cannot be used; the sentence names it, and says what to write instead."""
+
+    def __init__(self, name: str, problem: Words) -> None:
+        self.said = build_named_problem(name, problem)
+        super().__init__(str(self.said))
+
+
+def build_named_problem(name: str, problem: Words) -> Sentence:
+    """What is wrong with a field that has a name."""
+    return build_sentence("field", name=name, problem=problem)
 
 
 def explain_unknown_key(key: str, known: Iterable[str]) -> Sentence:

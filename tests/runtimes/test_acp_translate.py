@@ -273,4 +273,4 @@ def test_a_strange_answer_is_no_error(answer: Json) -> None:
 @pytest.mark.parametrize("reason", ["max_tokens", "max_turn_requests"])
 def test_a_limit_of_the_runtime_itself_leaves_an_error_text(reason: str) -> None:
     end = read_turn_end({"stopReason": reason})
-    assert (end.reason, "limit" in end.error) == ("limit", True)
+    assert (end.reason, "limit" in str(end.error)) == ("limit", True)

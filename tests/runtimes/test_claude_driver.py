@@ -286,7 +286,7 @@ async def test_an_account_that_is_used_up_is_a_fact_with_its_time(desk: Desk, sp
         await trial.open()
         before = time.time() * 1000
         end = (await trial.run_turn("QUOTA 3600"))[-1]
-        assert isinstance(end, TurnEnded) and end.reason == "quota" and "You've hit your" in end.error, end
+        assert isinstance(end, TurnEnded) and end.reason == "quota" and "You've hit your" in str(end.error), end
         assert end.resets_at is not None and before < end.resets_at - 3_500_000 < before + 300_000
         again = (await trial.run_turn("hello"))[-1]
         # Claude Code asks anew with what was not answered, and tells a time only when it is another.

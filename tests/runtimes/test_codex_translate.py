@@ -93,7 +93,7 @@ def test_a_recorded_session_is_understood() -> None:
     assert last(helper, Usage).input_tokens >= 4000
 
     assert failed[-1].reason == "failed"  # type: ignore[union-attr]
-    assert "fake error" in failed[-1].error  # type: ignore[union-attr]
+    assert "fake error" in str(failed[-1].error)  # type: ignore[union-attr]
 
 
 def elicited(server: str, kind: str | None = "mcp_tool_call", **more: Any) -> Json:
@@ -172,7 +172,7 @@ def test_what_is_not_known_is_not_asked() -> None:
 )
 def test_an_end_has_its_reason(turn: Json, end: tuple[str, str]) -> None:
     found = read_turn_end(turn)
-    assert (found.reason, found.error) == end
+    assert (found.reason, str(found.error)) == end
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ async def test_what_a_command_prints_is_what_it_says(tmp_path: Path) -> None:
 async def test_a_command_that_fails_tells_its_last_words(tmp_path: Path) -> None:
     found = await heard(tmp_path, ["bash", "-c", "echo half; echo no such luck >&2; exit 3"])
     assert ended(found).reason == "failed"
-    assert ended(found).error == "the command ended with code 3: no such luck"
+    assert str(ended(found).error) == "the command ended with code 3: no such luck"
 
 
 async def test_a_command_can_read_its_prompt(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ async def test_a_command_can_read_its_prompt(tmp_path: Path) -> None:
 async def test_a_command_beyond_its_time_is_ended_with_all_it_started(tmp_path: Path) -> None:
     found = await heard(tmp_path, ["bash", "-c", "sleep 600 & setsid sleep 600"], timeout_s=0.5)
     assert ended(found).reason == "failed"
-    assert "within 0.5 s" in ended(found).error
+    assert "within 0.5 s" in str(ended(found).error)
 
 
 async def test_a_child_that_keeps_the_pipe_does_not_hold_up_the_end(tmp_path: Path) -> None:

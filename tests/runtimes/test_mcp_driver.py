@@ -81,7 +81,7 @@ async def test_a_failed_tool_fails_the_turn_and_the_next_one_works(tmp_path: Pat
         end = (await trial.run_turn("FAIL no paper left"))[-1]
         assert isinstance(end, TurnEnded)
         assert end.reason == "failed"
-        assert "no paper left" in end.error
+        assert "no paper left" in str(end.error)
         assert Said("again") in await trial.run_turn("SAY again")
 
 

@@ -129,7 +129,7 @@ def test_opencode_is_not_left_to_try_for_ever() -> None:
     assert get_retry_end(status, now) is None
     ended = get_retry_end({**status, "attempt": 5}, now)
     assert ended is not None
-    assert (ended.reason, "rate limit reached" in ended.error) == ("limit", True)
+    assert (ended.reason, "rate limit reached" in str(ended.error)) == ("limit", True)
     far = get_retry_end({**status, "next": now + 3_600_000}, now)
     assert far == TurnEnded(reason="quota", error="rate limit reached", resets_at=now + 3_600_000)
 
@@ -139,4 +139,4 @@ def test_the_last_step_that_a_turn_may_take_is_told_as_a_limit() -> None:
     assert get_step_limit_end(2, 3) is None
     ended = get_step_limit_end(3, 3)
     assert ended is not None
-    assert (ended.reason, ended.error) == ("limit", "OpenCode reached its limit of 3 steps for one turn")
+    assert (ended.reason, str(ended.error)) == ("limit", "OpenCode reached its limit of 3 steps for one turn")

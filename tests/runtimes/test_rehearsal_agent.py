@@ -223,7 +223,7 @@ async def test_a_failure_ends_the_turn_with_words(script: str, error: str, desk:
     heard = await run(desk, spawner, script)
     assert isinstance(heard[-1], TurnEnded)
     assert heard[-1].reason == "failed"
-    assert heard[-1].error.startswith(error)
+    assert str(heard[-1].error).startswith(error)
 
 
 async def test_a_crash_is_heard_with_last_words(desk: Desk, spawner: ProcessSpawner) -> None:

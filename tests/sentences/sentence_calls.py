@@ -11,6 +11,9 @@ SOURCE = Path(greenroom.__file__).parent
 _KEY_AT = {
     "Refused": 0,
     "Unavailable": 0,
+    "LaunchError": 0,
+    "ServerError": 0,
+    "NotSent": 0,
     "GuardRefused": 1,
     "CredentialRefused": 1,
     "build_bad_request": 0,

@@ -90,13 +90,17 @@ def _find_unknown_models(
     client: HubClient, drivers: dict[str, str], loaded: "LoadedWorkflow", file: str
 ) -> "list[Problem]":
     """The models that steps name and no node's runtime knows."""
+    import msgspec
+
+    from greenroom.sentences import Sentence
     from greenroom.services.workflow_models import explain_model, find_named_models, find_problems
 
     named = list(find_named_models(loaded.definition, drivers))
     wrong = {}
     for profile, model in {one.named for one in named}:
         found = client.get("profile-check", name=profile, model=model, timeout_s=_LOOK_S)["profiles"][0]
-        if said := explain_model(node.get("problems", []) for node in found["nodes"]):
+        told = [msgspec.convert(node.get("sentences", []), list[Sentence]) for node in found["nodes"]]
+        if said := explain_model(told):
             wrong[profile, model] = said
     return find_problems(loaded, file, named, wrong)
 

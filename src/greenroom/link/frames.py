@@ -7,6 +7,7 @@ import msgspec
 from greenroom.json_types import JsonObject
 from greenroom.link.orders import UnknownOrder, Work, build_body, get_order_name, read_work
 from greenroom.link.reports import Report, read_report
+from greenroom.sentences import Sentence
 
 LINK_VERSION = 2
 LEASE_S = 15
@@ -69,6 +70,8 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True, tag="looked", tag_field=
 
     id: str
     problems: list[str]
+    sentences: list[Sentence] = []
+    """The same problems, for a reader of another language; an older node does not send them."""
     missing_program: str = ""
     """The program that the profile names and this machine does not have."""
 

@@ -3,6 +3,7 @@
 import msgspec
 
 from greenroom.json_types import UncheckedOptions
+from greenroom.sentences import Words
 
 PLACEHOLDERS = ("{thread_id}", "{thread_topic}", "{bus_address}", "{agent_id}", "{token_file}", "{prompt}")
 """Placeholders in a command for values that are known only when an agent starts."""
@@ -14,7 +15,7 @@ class ProfileDefinition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     driver: str
     """The code that speaks to the runtime: acp, claude, codex, opencode, pty, command, builtin, mcp, rehearsal."""
     display_name: str = ""
-    description: str = ""
+    description: Words = ""
     command: list[str] = []
     """The program as an argument vector; empty takes the driver's own. Placeholders are whole arguments' parts."""
     type: str = "custom"

@@ -6,6 +6,8 @@ import msgspec
 
 from greenroom.json_types import JsonObject
 from greenroom.link.lenient_reader import read_fitting
+from greenroom.sentences import Words
+from greenroom.sentences.english import render_english
 
 TurnEnding = Literal["done", "cancelled", "refused", "limit", "quota", "failed"]
 """quota: the account that the runtime works with has reached its limit; the session can continue later."""
@@ -91,7 +93,7 @@ class TurnEnded(msgspec.Struct, frozen=True, tag="turn_ended"):
     """The agent has answered a prompt, or has been stopped."""
 
     reason: TurnEnding
-    error: str = ""
+    error: Words = ""
     resets_at: int | None = None
     """When the account can be used again, in milliseconds, if the runtime reports it."""
     output: Any = None
@@ -102,7 +104,7 @@ class Died(msgspec.Struct, frozen=True, tag="died"):
     """The process is gone. `last_words` is the end of what it wrote to stderr."""
 
     code: int | None
-    last_words: str = ""
+    last_words: Words = ""
 
 
 class WorkPlace(msgspec.Struct, frozen=True):
@@ -179,7 +181,7 @@ class ApprovalUnused(msgspec.Struct, frozen=True, tag="approval_refused"):
     """The node has not let an approved call run: what would have run was not what was approved."""
 
     permission: str
-    reason: str
+    reason: Words
 
 
 class RunLost(msgspec.Struct, frozen=True, tag="lost"):
@@ -258,13 +260,13 @@ ReportKind = Literal[
 ]
 """The tags of these, for whoever stores or shows a report as a kind and its fields."""
 _KINDS: dict[str, type[msgspec.Struct]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Report)}
-_NOTHING: dict[Any, Any] = {str: "", int: 0, bool: False, int | None: None, TurnEnding: "failed"}
+_NOTHING: dict[Any, Any] = {str: "", Words: "", int: 0, bool: False, int | None: None, TurnEnding: "failed"}
 """The values of required fields that a report lacks."""
 
 
 def get_report_fields(report: Report) -> tuple[ReportKind, JsonObject]:
     """The kind of a report, and its fields as JSON has them."""
-    data: JsonObject = msgspec.to_builtins(report)
+    data: JsonObject = msgspec.to_builtins(render_english(report))
     return data.pop("type"), data
 
 

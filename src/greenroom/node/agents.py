@@ -21,6 +21,8 @@ from greenroom.node.permission_gate import PermissionGate
 from greenroom.node.terminals import TerminalPacer
 from greenroom.runtimes.attachable import TerminalSession
 from greenroom.runtimes.contract import Driver, RuntimeSession, TaskSession
+from greenroom.runtimes.launch_error import explain_failure
+from greenroom.sentences import Sentence, build_sentence
 
 logger = logging.getLogger(__name__)
 _CANCEL_S = 5.0
@@ -126,12 +128,11 @@ class HeldAgent:
                 self._task, self._is_step = work.task or launch.run_id, work.is_step
                 await self._prompt(self.session, work.prompt, resumes=self._task != launch.run_id)
             except TimeoutError:
-                await self._report_failure(f"the agent did not start within {definition.start_timeout_s} s")
-            except (OSError, ValueError) as error:
-                await self._report_failure(f"the agent could not be started: {error}")
+                await self._report_failure(build_sentence("launch.not_in_time", seconds=definition.start_timeout_s))
             except Exception as error:
-                logger.exception("agent %s could not be started", self.agent_id)
-                await self._report_failure(f"the agent could not be started: {error!r}")
+                if not isinstance(error, OSError | ValueError):
+                    logger.exception("agent %s could not be started", self.agent_id)
+                await self._report_failure(build_sentence("launch.failed", error=explain_failure(error)))
 
     async def _prompt(self, session: RuntimeSession, text: str, *, resumes: bool) -> None:
         if isinstance(session, TaskSession):
@@ -148,7 +149,7 @@ class HeldAgent:
             self._reading = asyncio.create_task(self._read(session), name=f"agent {self.agent_id}")
             await self._process.attach_session(session)
 
-    async def _report_failure(self, error: str) -> None:
+    async def _report_failure(self, error: Sentence) -> None:
         self._hearing.note(self.run_id, reports.TurnEnded(reason="failed", error=error))
         self.run_id = None
         await self._end()
@@ -160,7 +161,8 @@ class HeldAgent:
                 await self._handle(session, heard)
         except Exception as error:
             logger.exception("agent %s cannot be heard any more", self.agent_id)
-            self._hearing.note(self.run_id, reports.Died(code=None, last_words=f"its driver failed: {error!r}"))
+            words = build_sentence("run_error.driver_failed", error=repr(error))
+            self._hearing.note(self.run_id, reports.Died(code=None, last_words=words))
         finally:
             self._is_ending = True
             self.run_id = self.session = self._opened = None
@@ -256,7 +258,7 @@ class HeldAgent:
             if refusal is not None:
                 logger.warning("agent %s: %s", self.agent_id, refusal)
                 self._hearing.tell(self.run_id, reports.ApprovalUnused(order.native, refusal))
-                await self.session.decide(order.native, "deny", text=refusal)
+                await self.session.decide(order.native, "deny", text=str(refusal))
                 return
             await self.session.decide(order.native, order.decision, text=order.text, arguments=order.arguments)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import greenroom
+from greenroom.runtimes.launch_error import LaunchError
 
 _MOST_LINKS = 40
 _FIRST_LINE = 4096
@@ -67,7 +68,7 @@ def follow_links(path: Path, is_foreign: Callable[[Path], bool]) -> tuple[list[P
             continue
         crossed += 1
         if crossed > _MOST_LINKS:
-            raise ValueError(f"{path} is a link that leads back to itself")
+            raise LaunchError("launch.link_loop", path=path)
         if not parts:
             files.append(here)
         if is_foreign(here):

@@ -14,6 +14,7 @@ from greenroom.link.profile_definition import PLACEHOLDERS, ProfileDefinition
 from greenroom.node.worktrees import make_worktree, remove_worktree
 from greenroom.runtimes.contract import SessionOptions
 from greenroom.runtimes.driver_list import choose_quoting
+from greenroom.runtimes.launch_error import LaunchError
 
 _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR", "SSL_CERT_FILE")
 _PLACEHOLDER = re.compile("(" + "|".join(map(re.escape, PLACEHOLDERS)) + ")")
@@ -57,9 +58,7 @@ def make_session_options(folder: Path, agent_id: str, launch: Launch, given: Lau
     """All that a driver needs to open this agent's session."""
     work, definition = launch.work, launch.work.definition
     if missing := work.missing_skills:
-        raise ValueError(
-            f"the skill {missing[0]} is not found: write skills/{missing[0]}/SKILL.md in the hub's directory"
-        )
+        raise LaunchError("launch.skill_missing", skill=missing[0])
     scratch = folder / "scratch" / agent_id
     scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
     token_file = _write_private(scratch / "token", launch.token or "")
@@ -105,9 +104,7 @@ def fill_argument(argument: str, values: dict[str, str], *, plain: bool = False)
     pieces = _PLACEHOLDER.split(argument)
     filled = "".join(values.get(piece, piece) for piece in pieces)
     if filled[:1] in ("-", "@") and filled[:1] != argument[:1] and not plain:
-        raise ValueError(
-            f"what stands for {argument[:80]} begins with '{filled[:1]}', which a program could take for an option"
-        )
+        raise LaunchError("launch.could_be_option", argument=argument[:80], sign=filled[:1])
     return filled
 
 
@@ -124,7 +121,7 @@ def _make_directory(folder: Path, agent_id: str, definition: ProfileDefinition) 
         return own
     directory = Path(definition.directory).expanduser()
     if not directory.is_dir():
-        raise ValueError(f"the directory {directory} is not there")
+        raise LaunchError("launch.no_directory", directory=directory)
     if not definition.worktree:
         return directory
     tree = folder / "worktrees" / agent_id

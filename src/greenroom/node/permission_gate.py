@@ -11,9 +11,9 @@ from greenroom.link.orders import DecideOrder
 from greenroom.link.reports import CallReport, PermissionAsked
 from greenroom.node.call_paths import CallPaths, resolve_call_paths
 from greenroom.node.program_digests import digest_programs
+from greenroom.sentences import Sentence, build_sentence
 
 logger = logging.getLogger(__name__)
-_CHANGED = "What would run is not what was approved ({what}), so it was refused. Ask for it again."
 
 
 class SeenCall(NamedTuple):
@@ -59,26 +59,26 @@ class PermissionGate:
     def forget(self, permission: str) -> None:
         self._waiting.pop(permission, None)
 
-    def get_refusal(self, order: DecideOrder) -> str | None:
+    def get_refusal(self, order: DecideOrder) -> Sentence | None:
         """Why an approved call may not run: it, or a file that it names, is not what was approved."""
         waiting = self._waiting.pop(order.native, None)
         if order.decision != "allow" or (waiting is None and not order.digest):
             return None  # a no needs no look, and a question has nothing that runs
         if waiting is None:
-            return _CHANGED.format(what="it is not what waits now")
+            return build_sentence("gate.not_waiting")
         try:
             if hash_call(waiting.subject, order.arguments) != order.digest:
-                return _CHANGED.format(what="the call has changed")
+                return build_sentence("gate.changed")
             if order.arguments is not None:
                 return None  # a person has written it, and has seen no other
             now = _inspect_call(waiting.subject.tool, waiting.subject.arguments, waiting.directory, waiting.hidden)
         except (ValueError, TypeError, RecursionError, OSError):
             logger.exception("an approved call cannot be looked at")
-            return _CHANGED.format(what="it cannot be looked at")
+            return build_sentence("gate.unreadable")
         if now.files != waiting.seen.files:
-            return _CHANGED.format(what="a program that it names has changed")
+            return build_sentence("gate.program_changed")
         if now != waiting.seen:
-            return _CHANGED.format(what="a path that it names leads elsewhere by now")
+            return build_sentence("gate.path_moved")
         return None
 
 

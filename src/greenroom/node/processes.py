@@ -16,6 +16,7 @@ from pathlib import Path
 from greenroom.ids import new_id
 from greenroom.node.sandbox import Sandbox
 from greenroom.node.tree_ender import end_tree_soon
+from greenroom.runtimes.launch_error import LaunchError
 from greenroom.runtimes.process_trees import MARK, die_with_parent, open_cgroup, reap_adopted
 from greenroom.runtimes.process_trees import find_tree as find_tree
 
@@ -37,13 +38,13 @@ def need_program(name: str, path: str, directory: Path) -> str:
     """Where a program is. It is never looked for in the agent's own directory, in which the agent can write."""
     if "/" in name:
         if not name.startswith("/"):
-            raise ValueError(f"the program '{name}' is given relative to a directory: write its absolute path")
+            raise LaunchError("launch.relative_program", program=name)
         return name
     own = directory.resolve()
     folders = [f for f in path.split(os.pathsep) if f.startswith("/") and not Path(f).resolve().is_relative_to(own)]
     found = shutil.which(name, path=os.pathsep.join(folders))
     if found is None:
-        raise ValueError(f"the program '{name}' is not installed on this machine")
+        raise LaunchError("launch.no_program", program=name)
     return found
 
 

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from greenroom.node.install_prefixes import find_own_prefixes, find_program_prefixes
+from greenroom.runtimes.launch_error import LaunchError
 
 LEVELS = ("none", "bwrap")
 _PATH = "/usr/bin:/usr/local/bin:/bin"
@@ -43,10 +44,7 @@ class Sandbox:
     def __init__(self, hidden: list[Path], writable: list[Path], path: str = _PATH) -> None:
         found = shutil.which("bwrap", path=path)
         if found is None:
-            raise ValueError(
-                "the profile wants the sandbox 'bwrap', which is not installed on this machine: install bubblewrap,"
-                ' or have an operator write sandbox = "none"'
-            )
+            raise LaunchError("launch.no_bwrap")
         _need_working(found)
         self._program = found
         self._hidden = hidden
@@ -68,7 +66,7 @@ class Sandbox:
         hidden = [path.resolve() for path in self._hidden if path.is_dir()]
         writable = [path.resolve() for path in [*self._writable, directory]]
         if whole := next((path for path in writable if path in hidden), None):
-            raise ValueError(f"{whole} is not a directory for an agent in a sandbox: what is kept there is not its own")
+            raise LaunchError("launch.not_own_directory", directory=whole)
         mounts = _Mounts()
         for path in (*(Path(empty).resolve() for empty in _EMPTY), *hidden):
             mounts.cover(path, "--tmpfs", str(path))
@@ -118,10 +116,7 @@ class _Mounts:
             return None
         found = next((path for path in places if self._is_covered(path) and path not in self._covers), None)
         if found is None:
-            raise ValueError(
-                f"the sandbox hides {places[-1]}, which the agent needs to start: install it in another directory, or"
-                " keep the hub's data in another one"
-            )
+            raise LaunchError("launch.sandbox_hides", path=places[-1])
         self.show(found, "--ro-bind", str(found), str(found))
         return found
 
@@ -150,10 +145,7 @@ def _need_working(program: str) -> None:
     command = [program, *_APART, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=_TRY_S)
     if done.returncode:
-        raise ValueError(
-            f"bubblewrap cannot make a sandbox on this machine ({done.stderr.strip()[-300:]}): allow users to make"
-            ' namespaces, or have an operator write sandbox = "none"'
-        )
+        raise LaunchError("launch.bwrap_fails", error=done.stderr.strip()[-300:])
     _working.add(program)
 
 
@@ -162,7 +154,7 @@ def make_sandbox(level: str, folder: Path, home: str | None, writable: list[Path
     if level == "none":
         return None
     if level != "bwrap":
-        raise ValueError(f"the sandbox '{level}' is not known here: write one of {', '.join(LEVELS)}")
+        raise LaunchError("launch.unknown_sandbox", level=level, levels=LEVELS)
     secrets = [Path(home) / name for name in (*_SECRET_FOLDERS, *_SECRET_FILES)] if home else []
     hidden = [folder.parent, folder, folder / "scratch", *secrets]
     return Sandbox(hidden, writable)

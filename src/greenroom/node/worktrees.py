@@ -3,6 +3,8 @@
 import subprocess
 from pathlib import Path
 
+from greenroom.runtimes.launch_error import LaunchError
+
 _GIT_S = 300
 
 
@@ -23,7 +25,7 @@ def make_worktree(directory: Path, tree: Path, agent_id: str) -> None:
     words = [str(tree), branch] if is_there else ["-b", branch, str(tree)]
     made = run_git(directory, "worktree", "add", *words)
     if made.returncode:
-        raise ValueError(f"git could not make a worktree of {directory}: {made.stderr.strip()}")
+        raise LaunchError("launch.worktree", directory=directory, error=made.stderr.strip())
 
 
 def remove_worktree(directory: Path, tree: Path, agent_id: str) -> None:

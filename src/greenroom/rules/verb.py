@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 import msgspec
 
 from greenroom.log.model import Command, Table
+from greenroom.sentences import Sentence
 
 Scalar = str | bool
 Right = Literal["read", "chat", "register", "operate", "ask", "answer"]
@@ -80,7 +81,7 @@ class Verb:
     """The one field that the whole body is."""
     is_strict: bool = False
     """Whether a body with other keys is refused."""
-    sets: Mapping[str, Scalar] = field(default_factory=dict)
+    sets: Mapping[str, Scalar | Sentence] = field(default_factory=dict)
     """Fields that have the same value in every such command."""
     new_ids: Mapping[str, str] = field(default_factory=dict)
     """Fields that get a new id, each with its prefix."""

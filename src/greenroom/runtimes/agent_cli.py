@@ -16,6 +16,7 @@ from greenroom.runtimes.acp_manifest import AcpManifest
 from greenroom.runtimes.driver_options import AcpOptions, DriverOptions
 from greenroom.runtimes.model_script import FAKED, ModelScript, ModelWiring
 from greenroom.runtimes.prompt_text import PromptQuoting
+from greenroom.sentences import build_sentence
 
 if TYPE_CHECKING:
     from greenroom.runtimes.contract import Driver
@@ -139,7 +140,7 @@ class AgentCli(msgspec.Struct, frozen=True, kw_only=True):
 
 def make_profile(driver: str, display_name: str, maker: str) -> ProfileDefinition:
     """The profile of a CLI that somebody else makes."""
-    description = f"{maker}'s coding agent."
+    description = build_sentence("profile_about.maker", maker=maker)
     return ProfileDefinition(driver=driver, display_name=display_name, description=description, type="builtin")
 
 

@@ -25,10 +25,11 @@ from greenroom.link.policy_facts.shell_nodes import Word
 from greenroom.link.policy_facts.shell_parser import SHELLS, ParsedShell, parse_shell
 from greenroom.runtimes.guarded_paths import GUARDED
 from greenroom.runtimes.tool_kinds import get_tool_kind
+from greenroom.sentences import Sentence, build_sentence
 
-_TOO_LARGE = "its arguments are too large to look through"
-_UNTOLD = "the files are not told"
-_STRANGE = "an address in it can be read in more than one way"
+_TOO_LARGE = build_sentence("doubt.arguments_too_large")
+_UNTOLD = build_sentence("doubt.untold_files")
+_STRANGE = build_sentence("doubt.strange_address")
 _OWN_SHELLS = SHELLS | {f"{folder}/{shell}" for folder in ("/bin", "/usr/bin") for shell in SHELLS}
 _encode_ordered = msgspec.json.Encoder(order="deterministic").encode
 _HARMLESS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "-"})
@@ -61,9 +62,9 @@ class CallFacts:
     shell: ParsedShell | None = None
     is_known_shell: bool = True
     """Whether it is sure that its command is run by a shell."""
-    doubt: str = ""
-    """Why the call cannot be inspected; empty when it can."""
-    danger: str = ""
+    doubt: Sentence | None = None
+    """Why the call cannot be inspected; None when it can."""
+    danger: Sentence | None = None
     secret_glob: str = ""
     """A pattern in it that is made for names of files that hold secrets."""
     risk: Risk = "medium"
@@ -95,9 +96,9 @@ class CallFacts:
         return all(not one.is_inner and only_reads(one.words) for one in shell.commands)
 
     @property
-    def unsure(self) -> str:
-        """Why it may do more than is listed here; empty when it may not. Nothing slips past a deny because of that."""
-        return self.doubt or (self.shell.unseen if self.shell is not None else "")
+    def unsure(self) -> Sentence | None:
+        """Why it may do more than is listed here; None when it may not. Nothing slips past a deny because of that."""
+        return self.doubt or (self.shell.unseen if self.shell is not None else None)
 
     def get_guarded_file(self) -> File | None:
         """A file to be written that changes what programs or agents may do."""
@@ -117,7 +118,7 @@ def read_call_facts(wanted: CallRequest) -> CallFacts:
     kind = "hub" if wanted.is_passed_on else "other" if wanted.server else get_tool_kind(wanted.tool)
     values, is_cut = find_values(wanted.arguments)
     is_plain = wanted.server or kind == "hub"
-    text, doubt = ("", "") if is_plain else find_command(wanted.tool, kind, wanted.arguments)
+    text, doubt = ("", None) if is_plain else find_command(wanted.tool, kind, wanted.arguments)
     if kind == "execute" or (text and kind not in ("write", "network")):
         facts = _read_shell_facts(wanted, kind, text, doubt)
         if kind != "execute":
@@ -127,7 +128,7 @@ def read_call_facts(wanted: CallRequest) -> CallFacts:
     else:
         facts = _read_plain_facts(wanted, kind, values)
         if text and text not in known_tools.EDITOR_WORDS:
-            facts = replace(facts, shell=_unwrap_shell(parse_shell(text)), doubt="a command stands beside what it does")
+            facts = replace(facts, shell=_unwrap_shell(parse_shell(text)), doubt=build_sentence("doubt.command_beside"))
     if is_cut or len(facts.files) > MOST_FILES:
         facts = replace(facts, doubt=_TOO_LARGE, has_unknown_files=True)
     facts = replace(facts, digest=hash_call_request(wanted, facts.kind))
@@ -172,7 +173,7 @@ def _read_plain_facts(wanted: CallRequest, kind: CallKind, values: list[tuple[st
         has_unknown_files=unknown or is_cut,
         hosts=hosts,
         has_unknown_hosts=strange or (kind == "network" and not hosts),
-        doubt=_TOO_LARGE if is_cut else _UNTOLD if unknown and kind == "write" else _STRANGE if strange else "",
+        doubt=_TOO_LARGE if is_cut else _UNTOLD if unknown and kind == "write" else _STRANGE if strange else None,
         secret_glob=find_secret_pattern(wanted.tool, kind, values),
     )
 
@@ -192,8 +193,10 @@ def _merge_plain_facts(facts: CallFacts, plain: CallFacts, *, is_shell: bool) ->
     )
 
 
-def _read_shell_facts(wanted: CallRequest, kind: CallKind, text: str, doubt: str) -> CallFacts:
-    shell = _unwrap_shell(parse_shell(text)) if text else ParsedShell(doubt=doubt or "the command is not told")
+def _read_shell_facts(wanted: CallRequest, kind: CallKind, text: str, doubt: Sentence | None) -> CallFacts:
+    shell = (
+        _unwrap_shell(parse_shell(text)) if text else ParsedShell(doubt=doubt or build_sentence("doubt.untold_command"))
+    )
     asked = find_directory(kind, wanted.arguments)
     words: list[tuple[Word, bool]] = [(word, False) for word in shell.reads] + [(word, True) for word in shell.writes]
     hosts: list[str] = []
@@ -214,7 +217,8 @@ def _read_shell_facts(wanted: CallRequest, kind: CallKind, text: str, doubt: str
     files = [_build_file(wanted, word, writes) for word, writes in words if word is not None and word not in _HARMLESS]
     if asked:
         files.append(_build_file(wanted, asked, False))
-    danger = next((said for one in shell.commands if (said := known_tools.describe_danger(one.words, one.program))), "")
+    told = (known_tools.describe_danger(one.words, one.program) for one in shell.commands)
+    danger = next((said for said in told if said), None)
     moved = any(one.program in ("cd", "pushd", "popd", "chdir") for one in shell.commands)
     if doubt or (asked and _get_base(wanted) != files[-1].real) or asks_for_privileges(wanted.arguments):
         # Its words show what it does only by themselves, in its own directory, and with the usual limits.

@@ -149,9 +149,9 @@ def summarize(heard: Heard) -> str:
         case Said():
             return f"Said {heard.text[:40]!r}"
         case TurnEnded():
-            return f"TurnEnded {heard.reason} {heard.error[:200]}".strip()
+            return f"TurnEnded {heard.reason} {str(heard.error)[:200]}".strip()
         case Died():
-            return f"Died {heard.code} {heard.last_words[-200:]}".strip()
+            return f"Died {heard.code} {str(heard.last_words)[-200:]}".strip()
         case _:
             return type(heard).__name__
 

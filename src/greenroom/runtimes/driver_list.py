@@ -15,6 +15,7 @@ from greenroom.runtimes.agents import AGENTS
 from greenroom.runtimes.driver_options import CommandOptions, McpOptions, OwnAcpOptions, PtyOptions
 from greenroom.runtimes.model_script import ModelScript, ModelWiring
 from greenroom.runtimes.prompt_text import DATA, PromptQuoting
+from greenroom.sentences import Sentence
 
 if TYPE_CHECKING:
     from greenroom.runtimes.contract import Driver
@@ -96,7 +97,7 @@ def choose_quoting(driver: str, command: list[str], options: Mapping[str, Any]) 
     return info.attached_quoting if info.attached_quoting and options.get("attach") else info.quoting
 
 
-def find_wrong_option(driver: str, options: UncheckedOptions) -> str | None:
+def find_wrong_option(driver: str, options: UncheckedOptions) -> Sentence | None:
     """The first option that a driver does not take, with what to write instead. Nothing is known of other drivers."""
     info = DRIVER_INFOS.get(driver)
     if info is None:
@@ -105,5 +106,5 @@ def find_wrong_option(driver: str, options: UncheckedOptions) -> str | None:
         msgspec.convert(options, info.options)
     except msgspec.ValidationError as error:
         key, problem = validation.explain_error(error, info.options)
-        return f"options.{key}: {problem}" if key else f"options: {problem}"
+        return validation.build_named_problem(f"options.{key}" if key else "options", problem)
     return None

@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 
 from greenroom.runtimes.contract import InstalledRuntime, SessionOptions
+from greenroom.runtimes.launch_error import LaunchError
 
 _VERSION_S = 20.0
 
@@ -49,7 +50,7 @@ def need_command(opening: SessionOptions, default: list[str]) -> list[str]:
     if opening.command:
         return opening.command
     if shutil.which(default[0], path=opening.env.get("PATH")) is None:
-        raise ValueError(f"{default[0]} is not installed on this machine")
+        raise LaunchError("launch.not_installed", program=default[0])
     return default
 
 

@@ -27,10 +27,13 @@ class Sentence(msgspec.Struct, frozen=True):
     params: "dict[str, Scalar | Sentence | list[Scalar | Sentence]]" = {}
 
     def __str__(self) -> str:
-        return _PLACE_AND_STOP.sub(self._word_place, CATALOGUE[self.key])
+        text = CATALOGUE.get(self.key)
+        if text is None:  # a newer hub has written it, or a newer node has sent it
+            return ": ".join([self.key, *map(_word, self.params.values())])
+        return _PLACE_AND_STOP.sub(self._word_place, text)
 
     def _word_place(self, place: re.Match[str]) -> str:
-        word = _word(self.params[place[1]])
+        word = _word(self.params.get(place[1], "…"))
         return word if word.endswith("?") else word + place[2]
 
 

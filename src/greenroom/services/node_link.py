@@ -9,6 +9,8 @@ from greenroom.ids import new_id
 from greenroom.link import frames
 from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.rules.access.model import Principal
+from greenroom.sentences import build_sentence
+from greenroom.sentences.english import render_english
 
 _OUTGOING = 4096
 _LOOK_S = 60.0
@@ -40,7 +42,7 @@ class NodeLink:
 
     async def check_profile(self, definition: ProfileDefinition) -> frames.Looked:
         """Ask the node what prevents a profile from starting there."""
-        wish = frames.Look(id=new_id("look"), definition=msgspec.to_builtins(definition))
+        wish = frames.Look(id=new_id("look"), definition=msgspec.to_builtins(render_english(definition)))
         found: asyncio.Future[frames.Looked] = asyncio.get_running_loop().create_future()
         self._looks[wish.id] = found
         self.send_soon(wish)
@@ -48,7 +50,8 @@ class NodeLink:
             async with asyncio.timeout(_LOOK_S):
                 return await found
         except TimeoutError:
-            return frames.Looked(id=wish.id, problems=[f"the node did not answer within {_LOOK_S:.0f} s"])
+            said = build_sentence("profile_problem.no_answer", seconds=round(_LOOK_S))
+            return frames.Looked(id=wish.id, problems=[str(said)], sentences=[said])
         finally:
             del self._looks[wish.id]
 
@@ -57,7 +60,8 @@ class NodeLink:
         waiting = self._looks.get(frame.id)
         if waiting is not None and not waiting.done():
             problems = [problem[:500] for problem in frame.problems[:_MOST_PROBLEMS]]
-            waiting.set_result(msgspec.structs.replace(frame, problems=problems))
+            sentences = frame.sentences[:_MOST_PROBLEMS]
+            waiting.set_result(msgspec.structs.replace(frame, problems=problems, sentences=sentences))
 
     def send_soon(self, frame: frames.FromHub) -> None:
         """Send a frame soon. A node that does not read is cut off, and resumes."""

@@ -15,6 +15,7 @@ from greenroom.rules.access.model import HUB
 from greenroom.rules.policy.commands import LoadRules
 from greenroom.rules.policy.decide import MAX_RULES, find_named_rule_problems, find_option_problems
 from greenroom.rules.policy.model import Options, Rule
+from greenroom.sentences import Sentence, Words
 from greenroom.services.hub import Hub
 from greenroom.services.period import get_time_left_s
 from greenroom.validation import explain_error
@@ -30,7 +31,8 @@ class PolicyFileProblem(msgspec.Struct, frozen=True):
 
     file: str
     key: str
-    problem: str
+    problem: Words
+    sentences: dict[str, Sentence] = {}
 
 
 class PolicyFileContent(NamedTuple):
@@ -46,7 +48,7 @@ def read_policy(data: Path) -> PolicyFileContent:
     path = data / FILE
     found = PolicyFileContent([], Options(), [])
 
-    def bad(key: str, problem: str) -> None:
+    def bad(key: str, problem: Words) -> None:
         found.wrong.append(PolicyFileProblem(str(path), key, problem))
 
     try:
@@ -90,8 +92,7 @@ def _take_rule(found: PolicyFileContent, bad: Any, key: str, entry: Any, names: 
         bad(f"{key}.name", f"'{name}' stands twice in the file; name one of them otherwise")
     names.add(name)
     for problem in find_named_rule_problems(name, rule):
-        where, _, words = problem.partition(": ")
-        bad(f"{key}.{where}", words)
+        bad(f"{key}.{problem.params['name']}", problem.params["problem"])
     found.rules.append((name, rule))
 
 
@@ -103,8 +104,7 @@ def _parse_options(fields: Any, bad: Any) -> Options:
         bad(f"options.{where}", str(problem))
         return Options()
     for problem in find_option_problems(options):
-        where, _, words = problem.partition(": ")
-        bad(f"options.{where}", words)
+        bad(f"options.{problem.params['name']}", problem.params["problem"])
     return options
 
 

@@ -21,8 +21,10 @@ from greenroom.rules.agents.profiles import (
     read_definition,
 )
 from greenroom.rules.agents.wrong_profiles import NoteWrongProfiles, WrongFile
+from greenroom.sentences import Words, build_sentence
 from greenroom.services.hub import Hub
 from greenroom.services.period import get_time_left_s
+from greenroom.validation import InvalidField
 
 logger = logging.getLogger(__name__)
 FOLDER = "agents"
@@ -31,7 +33,7 @@ _LOOK_S = 2.0
 _LEGACY_S = 30
 _LEGACY_MOST_S = 86_400
 _MOST_WRONG = 200
-_CHARS = 1000
+_MOST_PROBLEMS = 10
 
 
 class ProfileFilesContent(NamedTuple):
@@ -50,9 +52,11 @@ def read_profile_files(data: Path) -> ProfileFilesContent:
         try:
             fields = tomllib.loads(path.read_text())
         except OSError as error:
-            found.wrong.append(WrongFile(file, path.stem, f"it cannot be read ({error.strerror})"))
+            found.wrong.append(
+                WrongFile(file, path.stem, build_sentence("wrong_file.unreadable", error=error.strerror))
+            )
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-            found.wrong.append(WrongFile(file, path.stem, f"it is not TOML: {error}"))
+            found.wrong.append(WrongFile(file, path.stem, build_sentence("wrong_file.not_toml", error=error)))
         else:
             _take(found, file, "file", path.stem, fields)
     return found
@@ -62,11 +66,12 @@ def _take(found: ProfileFilesContent, file: str, source: str, name: str, fields:
     """Add one profile, or what is wrong with it."""
     try:
         definition = read_definition(fields)
-        wrong = find_profile_problems(name, definition)
+        wrong: list[Words] = [*find_profile_problems(name, definition)]
     except (msgspec.ValidationError, ValueError) as error:
         wrong = [explain_definition_error(error)]
     if wrong:
-        found.wrong.append(WrongFile(file, name, "; ".join(wrong)[:_CHARS]))
+        said = build_sentence("wrong_file.problems", problems=wrong[:_MOST_PROBLEMS])
+        found.wrong.append(WrongFile(file, name, said))
     else:
         found.wanted[name] = (source, definition)
 
@@ -80,17 +85,17 @@ def _read_legacy(data: Path, found: ProfileFilesContent) -> None:
     except FileNotFoundError:
         return
     except (msgspec.DecodeError, ValueError, RecursionError, OSError) as error:
-        found.wrong.append(WrongFile(file, None, f"it is not as it should be: {error}"))
+        found.wrong.append(WrongFile(file, None, build_sentence("wrong_file.wrong", error=error)))
         return
     for name, entry in entries:
         try:
             fields = _convert_legacy(name, entry)
         except ValueError as error:
-            own.wrong.append(WrongFile(file, name, str(error)))
+            own.wrong.append(WrongFile(file, name, explain_definition_error(error)))
             continue
         _take(own, file, "legacy", name, fields)
     if own.wrong:
-        found.wrong.extend([*own.wrong, WrongFile(file, None, "nothing of it is taken until all of it is right")])
+        found.wrong.extend([*own.wrong, WrongFile(file, None, build_sentence("wrong_file.none_taken"))])
     else:
         found.wanted.update(own.wanted)
 
@@ -101,16 +106,16 @@ def _find_entries(found: Any) -> list[tuple[str, Any]]:
         return [(str(entry.get("name") or "") if isinstance(entry, dict) else "", entry) for entry in listed]
     if isinstance(listed, dict):
         return list(listed.items())
-    raise ValueError("write an object, with agents by name or as a list under 'agents'")
+    raise InvalidField("agents", build_sentence("wrong_file.no_agents"))
 
 
 def _convert_legacy(name: str, entry: Any) -> dict[str, Any]:
     command = entry.get("invoke_command") if isinstance(entry, dict) else None
     if not isinstance(command, str | list) or not command:
-        raise ValueError("invoke_command: it is missing; write the command to start the agent with")
+        raise InvalidField("invoke_command", build_sentence("wrong_file.no_command"))
     timeout_s = entry.get("timeout_seconds", _LEGACY_S)
     if type(timeout_s) not in (int, float) or not 0 < timeout_s <= _LEGACY_MOST_S:
-        raise ValueError(f"timeout_seconds: write a number of seconds, up to {_LEGACY_MOST_S}")
+        raise InvalidField("timeout_seconds", build_sentence("wrong_file.timeout", limit=_LEGACY_MOST_S))
     shown = entry.get("display_name") or entry.get("name") or name
     return {
         "driver": "command",

@@ -6,7 +6,9 @@ import msgspec
 
 from greenroom.link.orders import StartOrder
 from greenroom.rules.workflows.parser.skills import read_skill
+from greenroom.sentences import Sentence, build_sentence
 from greenroom.services.workflow_files import SKILL_FILE, find_skill
+from greenroom.validation import build_named_problem
 
 
 def add_skills(order: StartOrder, data: Path) -> StartOrder:
@@ -22,11 +24,11 @@ def add_skills(order: StartOrder, data: Path) -> StartOrder:
     return msgspec.structs.replace(order, definition=told, missing_skills=missing)
 
 
-def find_missing_skills(names: list[str], directory: str | None, data: Path) -> list[str]:
+def find_missing_skills(names: list[str], directory: str | None, data: Path) -> list[Sentence]:
     """Those that nobody has, each with what to write."""
     found = _find_all(names, directory, data)
     return [
-        f"skills: '{name[:64]}' is not found; write skills/{name[:64]}/{SKILL_FILE} in the data directory"
+        build_named_problem("skills", build_sentence("profile_problem.skill_missing", skill=name[:64], file=SKILL_FILE))
         for name in names
         if name not in found
     ]

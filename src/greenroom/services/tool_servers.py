@@ -17,6 +17,7 @@ from greenroom.rules.servers.commands import NoteServer, NoteTools
 from greenroom.rules.servers.decide import MAX_TOOLS
 from greenroom.rules.servers.model import SERVERS, DescribedTool, McpServer, ServerDefinition, ServerState
 from greenroom.runtimes.process_trees import TREES_ARE_FOUND, build_family_mark, end_tree
+from greenroom.sentences import Words, build_sentence
 from greenroom.services.hub import Hub
 from greenroom.services.sdk_import_lock import SDK_LOADING
 from greenroom.services.service import raise_if_cancelled
@@ -35,6 +36,15 @@ _MOST_BYTES = 200_000
 _MOST_BYTES_OF_ALL = 4_000_000
 _PATIENCE_S = 10.0
 LOGS = "servers"
+_ERROR_CHARS = 500
+
+
+class ServerError(ValueError):
+    """A server cannot be reached; the sentence says why."""
+
+    def __init__(self, key: str, /, **params: object) -> None:
+        self.said = build_sentence(key, **params)
+        super().__init__(str(self.said))
 
 
 class ToolServers:
@@ -80,7 +90,7 @@ class ToolServers:
         try:
             return await client.call_tool(tool, arguments, read_timeout_seconds=timeout_s)
         except (MCPError, OSError, RuntimeError) as error:
-            raise Unavailable("server_failed", server=server, error=_explain_error(error)[:500]) from error
+            raise Unavailable("server_failed", server=server, error=_explain_error(error)) from error
 
     async def _get_client(self, server: str) -> "Client | None":
         """The connection, if it is there or comes soon: an approved call is not lost to a server that is starting."""
@@ -121,17 +131,17 @@ class ToolServers:
             began = time.monotonic()
             try:
                 await self._serve(server)
-                error = "it has ended"
+                error: Words = build_sentence("server_error.ended")
             except Exception as failed:
                 error = _explain_error(failed)
             raise_if_cancelled()
             wait_s = _FIRST_WAIT_S if time.monotonic() - began > _STEADY_S else wait_s
             logger.warning("server %s: %s; next try in %.0f s", server.name, error, wait_s)
-            await self._note(server, "down", error[:500])
+            await self._note(server, "down", error)
             await asyncio.sleep(wait_s)
             wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
 
-    async def _note(self, server: McpServer, state: ServerState, error: str = "") -> None:
+    async def _note(self, server: McpServer, state: ServerState, error: Words = "") -> None:
         try:
             await self._hub.log.do(NoteServer(by=HUB, name=server.name, state=state, error=error))
         except Unavailable as no:
@@ -171,7 +181,7 @@ class ToolServers:
                 if cursor is None or len(told) >= MAX_TOOLS:
                     break
         if len(encode(told)) > _MOST_BYTES_OF_ALL:
-            raise ValueError(f"its tools are described in more than {_MOST_BYTES_OF_ALL} bytes")
+            raise ServerError("server_error.too_large", limit=_MOST_BYTES_OF_ALL)
         done = await self._hub.log.do(NoteTools(by=HUB, server=server.name, tools=told))
         return bool(done.records)
 
@@ -215,13 +225,15 @@ def _sort_keys(value: Any) -> Any:
     return [_sort_keys(one) for one in value] if isinstance(value, list) else value
 
 
-def _explain_error(error: BaseException) -> str:
+def _explain_error(error: BaseException) -> Words:
     """The first sentence in what may be a group of errors."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):
-        return "it was not ready in time"
-    return str(error) or type(error).__name__
+        return build_sentence("server_error.not_in_time")
+    if isinstance(error, ServerError):
+        return error.said
+    return (str(error) or type(error).__name__)[:_ERROR_CHARS]
 
 
 def need_secret(reference: str) -> str:
@@ -230,12 +242,12 @@ def need_secret(reference: str) -> str:
     if kind == "env":
         value = os.environ.get(name)
         if not value:
-            raise ValueError(f"the variable {name} is not set where the hub runs")
+            raise ServerError("server_error.unset", name=name)
         return value
     try:
         return Path(name).read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"the secret in {name} cannot be read") from error
+        raise ServerError("server_error.unreadable_secret", path=name) from error
 
 
 def need_server_program(definition: ServerDefinition) -> str:
@@ -243,5 +255,5 @@ def need_server_program(definition: ServerDefinition) -> str:
     program = definition.command[0]
     found = shutil.which(program, path=definition.env.get("PATH", os.environ.get("PATH")))
     if found is None or ("/" in program and not Path(program).is_absolute()):
-        raise ValueError(f"{program} is not installed, or not on PATH")
+        raise ServerError("server_error.not_installed", program=program)
     return found

@@ -18,6 +18,7 @@ from greenroom.rules.threads.mentions import Mention, Roster, may_name_somebody
 from greenroom.rules.threads.model import MESSAGES, OPEN_STATES, THREADS, Message, Thread
 from greenroom.rules.threads.queries import find_members, get_member, is_for_people, is_mailbox_id
 from greenroom.rules.threads.visible_agents import may_see_agent
+from greenroom.sentences import Sentence, Words, build_sentence
 from greenroom.services.presence import Presence
 
 Why = Literal["mention", "reply", "handoff", "mail"]
@@ -40,7 +41,8 @@ class UnreachedRecipient(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     """As it was written."""
-    why: str
+    why: Words
+    sentences: dict[str, Sentence] = {}
     agent_id: str | None = None
     profile: str | None = None
     remedy: Literal["", "wake", "invite"] = ""
@@ -141,7 +143,7 @@ def _get_unreached(
     can_invite = profile is not None and is_invitable(rows, profile)
 
     def unreached(
-        why: str, remedy: Literal["", "wake", "invite"] = "invite" if can_invite else ""
+        why: Sentence, remedy: Literal["", "wake", "invite"] = "invite" if can_invite else ""
     ) -> UnreachedRecipient:
         agent_id = agent.id if agent else None
         return UnreachedRecipient(
@@ -150,27 +152,28 @@ def _get_unreached(
 
     if agent is None and profile is None:
         near = roster.suggest(name)
-        hint = f"Nobody is called '{name}' here; did you mean '{near}'?"
-        return unreached(hint if near else f"Nobody is called '{name}' here.")
+        if near:
+            return unreached(build_sentence("unreached.nobody_near", name=name, near=near))
+        return unreached(build_sentence("unreached.nobody", name=name))
     if agent is None or not (named.is_member or thread.mailbox_of):
         if can_invite or profile is None:
-            return unreached(f"'{name}' is not in this thread: invite it.")
-        return unreached(f"'{name}' is not in this thread, and no node has what its profile needs.")
+            return unreached(build_sentence("unreached.not_member", name=name))
+        return unreached(build_sentence("unreached.not_invitable", name=name))
     if agent.state != "registered":
-        return unreached(f"'{name}' has left the hub.")
+        return unreached(build_sentence("unreached.left", name=name))
     if _has_heard(rows, presence, message, agent):
         return None
     if agent.profile is None:
-        return unreached(f"'{name}' is away: it reads this when it is back.")
+        return unreached(build_sentence("unreached.away", name=name))
     if profile is None:
-        return unreached(f"'{name}' is asleep and cannot be woken: its profile was deleted.")
+        return unreached(build_sentence("unreached.profile_deleted", name=name))
     if not profile.definition.enabled:
-        return unreached(f"'{name}' is asleep and cannot be woken: its profile is switched off.")
+        return unreached(build_sentence("unreached.profile_off", name=name))
     if thread.mailbox_of is not None:
-        return unreached(f"'{name}' is asleep, and its profile does not wake it for mail (wake_on).", "")
+        return unreached(build_sentence("unreached.no_mail_wake", name=name), "")
     if is_from_person(message):
-        return unreached(f"'{name}' is asleep, and its profile does not let people wake it (wake_for_people).", "wake")
-    return unreached(f"'{name}' is asleep, and its profile does not let agents wake it (wake_on).", "wake")
+        return unreached(build_sentence("unreached.no_people_wake", name=name), "wake")
+    return unreached(build_sentence("unreached.no_agents_wake", name=name), "wake")
 
 
 def _find_asleep(rows: Rows, presence: Presence, message: Message, thread: Thread) -> list[UnreachedRecipient]:
@@ -190,7 +193,7 @@ def _find_asleep(rows: Rows, presence: Presence, message: Message, thread: Threa
         if profile is not None and profile.definition.enabled:
             name = agent.display_name or agent.name
             mentioned = _wakes(profile.definition, "mention", is_member=True, is_person=True)
-            why = f"'{name}' is asleep: mention it, and it wakes." if mentioned else f"'{name}' is asleep."
+            why = build_sentence("unreached.mention_wakes" if mentioned else "unreached.asleep", name=name)
             out.append(UnreachedRecipient(name=name, why=why, agent_id=agent.id, profile=profile.name, remedy="wake"))
     return out
 

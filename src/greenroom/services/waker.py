@@ -194,7 +194,7 @@ class Waker:
                     thread_id=run.thread_id,
                     run_id=run.id,
                     status=event.status,
-                    reason=(event.error or "")[:_CHARS],
+                    reason=str(event.error or "")[:_CHARS],
                 )
             )
         if event.status not in ("completed", "failed"):

@@ -87,7 +87,7 @@ def test_a_wrong_file_is_told_with_its_key_and_a_remedy(tmp_path: Path, text: st
     assert list(read.wanted) == ["good"]
     (wrong,) = read.wrong
     assert wrong.file.endswith("agents/bad.toml")
-    assert said in wrong.problem
+    assert said in str(wrong.problem)
 
 
 def test_a_wrong_file_of_available_agents_changes_nothing_as_a_whole(stage: Stage) -> None:

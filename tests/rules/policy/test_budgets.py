@@ -81,7 +81,7 @@ def test_a_run_at_work_is_paused_when_the_day_is_used_up_and_once_more_on_the_ne
     room.hear(run, type="opened", session="s", credential="c")
     assert room.hear(run, type="usage", input_tokens=90, output_tokens=0).status == "running"
     paused = room.hear(run, type="usage", input_tokens=110, output_tokens=0)
-    assert paused.waiting_for == "limit: the 100 tokens of this day (UTC) are used"
+    assert str(paused.waiting_for) == "limit: the 100 tokens of this day (UTC) are used"
     (ask,) = room.find(ASKS)
     person = Principal(id="p", kind="operator", name="p", rights=RIGHTS["operator"])
     room.do(AnswerAsk(by=person, ask_id=ask.id, verdict="approve"))

@@ -102,7 +102,7 @@ def test_deny_wins_over_an_allow_that_stands_before_it() -> None:
     shelf = Shelf(Rule(decision="allow", tools=["Write"]), Rule(decision="deny", tools=["Wri*"], note="never"))
     verdict = judge(shelf, call(file_path="a"), NOW)
     assert (verdict.decision, verdict.rule) == ("deny", "r1")
-    assert verdict.why == "The rule 'r1' forbids it: never."
+    assert str(verdict.why) == "The rule 'r1' forbids it: never."
 
 
 def test_the_first_of_allow_and_ask_counts() -> None:
@@ -358,8 +358,8 @@ def test_what_strangers_have_said_makes_a_call_riskier_for_the_run_and_all_below
     told = [LineageEntry(profile=None, run="run_1"), LineageEntry(profile=None, run="run_0", taint="a webhook")]
     tainted = judge(Shelf(), msgspec.structs.replace(written, lineage=told), NOW)
     assert (plain.decision, plain.risk, tainted.decision, tainted.risk) == ("ask", "medium", "ask", "high")
-    assert "comes from a webhook" in tainted.why
-    assert (plain.like_words, tainted.like_words) == ("writing in the working directory", "exactly this call")
+    assert "comes from a webhook" in str(tainted.why)
+    assert (str(plain.like_words), str(tainted.like_words)) == ("writing in the working directory", "exactly this call")
     reading = msgspec.structs.replace(call("Read", file_path="a.py"), lineage=told)
     assert (judge(Shelf(), reading, NOW).decision, judge(Shelf(), reading, NOW).risk) == ("allow", "medium")
 

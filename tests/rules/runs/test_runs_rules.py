@@ -163,7 +163,7 @@ def test_what_a_profile_may_use_holds_below_a_root_that_may_use_more(
     room.hear(child, type="opened", session="s", credential="c")
     child = room.hear(child, type="usage", **{"input_tokens": 0, "output_tokens": 0, **usage})
     assert child.is_paused
-    assert (child.waiting_for or "").startswith("limit: the run has used")
+    assert str(child.waiting_for).startswith("limit: the run has used")
     assert room.start("worker", under=root).status == "pending"
     room.do(ExtendRun(by=HUB, run_id=child.id, order_id="e", max_tokens=1000, max_cost_usd=5.0))
     assert room.hear(child, type="usage", **{"input_tokens": 0, "output_tokens": 0, **usage}).status == "running"
@@ -191,7 +191,7 @@ def test_only_the_hub_takes_a_run_for_one_that_asks_it_the_same_again_and_again(
         room.do(msgspec.structs.replace(seen, by=msgspec.structs.replace(HUB, kind="agent")))
     room.do(seen)
     assert room.run(run.id).is_paused
-    assert "made the same call 10 times" in (room.run(run.id).waiting_for or "")
+    assert "made the same call 10 times" in str(room.run(run.id).waiting_for)
 
 
 @pytest.mark.parametrize(("max_duration", "timeout_s"), [(500, 1), (90_000, 90), (None, 3600), (9_000_000, 3600)])

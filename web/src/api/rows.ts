@@ -10,7 +10,7 @@ export interface Agent {
   ide: string
   model: string
   enrolled_by: string
-  description?: string
+  description?: string | Sentence
   capabilities?: string[]
   skills?: AgentSkill[]
   display_name?: string | null
@@ -66,13 +66,14 @@ export interface Approval {
 export interface Ask {
   kind: "decision" | "gate" | "permission" | "poll" | "question" | "report"
   asker: Asker
-  title: string
+  title: string | Sentence
   thread_id?: string | null
   room?: string | null
   risk?: "high" | "low" | "medium"
-  why?: string
+  why?: string | Sentence
+  like?: Sentence | null
   rule?: string
-  text?: string
+  text?: string | Sentence
   questions?: AskQuestion[]
   form?: Record<string, unknown> | null
   subject?: Subject | null
@@ -100,7 +101,7 @@ export interface Ask {
   due?: number
   answer?: AskAnswer | null
   closed_at?: number
-  reason?: string
+  reason?: string | Sentence
   taken_at?: number
   lapsed_at?: number
   seq?: number
@@ -198,7 +199,7 @@ export interface CallRequest {
   lineage?: LineageEntry[]
   own?: boolean
   agent_id?: string | null
-  contested?: string
+  contested?: string | Sentence
   server?: string | null
   is_passed_on?: boolean
   risk?: "high" | "low" | "medium" | null
@@ -218,7 +219,7 @@ export interface Channel {
   id: string
   created_at: number
   since: number
-  failed?: string
+  failed?: string | Sentence
   failed_at?: number
 }
 
@@ -338,7 +339,7 @@ export interface Grant {
   scope: "profile" | "run"
   holder: string
   like: string
-  words: string
+  words: string | Sentence
   at: number
   by: string
   ask_id?: string | null
@@ -412,7 +413,7 @@ export interface McpServer {
   source: string
   changed_at: number
   state?: "down" | "off" | "starting" | "up"
-  error?: string
+  error?: string | Sentence
   state_at?: number
 }
 
@@ -549,7 +550,7 @@ export interface Profile {
 export interface ProfileDefinition {
   driver: string
   display_name?: string
-  description?: string
+  description?: string | Sentence
   command?: string[]
   type?: string
   capabilities?: string[]
@@ -626,7 +627,7 @@ export interface Rule {
   until?: number | null
   risk?: "high" | "low" | "medium" | null
   once?: "" | "run"
-  note?: string
+  note?: string | Sentence
 }
 
 export interface Rules {
@@ -668,8 +669,8 @@ export interface Run {
   continued_in?: string | null
   output?: string | null
   result?: unknown
-  error?: string | null
-  waiting_for?: string | null
+  error?: string | Sentence | null
+  waiting_for?: string | Sentence | null
   waits_kind?: "decision" | "gate" | "permission" | "poll" | "question" | "report" | "limit" | null
   waits_key?: string
   input_tokens?: number
@@ -978,10 +979,10 @@ export interface Verdict {
   decision: "allow" | "ask" | "deny"
   risk: "high" | "low" | "medium"
   rule: string
-  why: string
+  why: string | Sentence
   once?: string
   like?: string
-  like_words?: string
+  like_words?: string | Sentence
   kind?: "execute" | "hub" | "network" | "other" | "plan" | "read" | "search" | "write"
   digest?: string
 }
@@ -1164,7 +1165,8 @@ export interface WorkflowVersion {
 export interface WrongFile {
   file: string
   name: string | null
-  problem: string
+  problem: string | Sentence
+  sentences?: Record<string, Sentence>
 }
 
 export interface WrongProfile {

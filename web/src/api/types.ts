@@ -137,6 +137,7 @@ export interface Ask {
   room?: string | null
   risk?: "high" | "low" | "medium"
   why?: string
+  like?: Sentence | null
   rule?: string
   text?: string
   questions?: AskQuestion[]
@@ -350,6 +351,7 @@ export interface Channel {
 export interface ChannelTestResult {
   ok: boolean
   error: string
+  sentences?: Record<string, Sentence>
 }
 
 export interface ChatRequest {
@@ -663,6 +665,7 @@ export interface ListedProfile {
   source: string
   is_invitable: boolean
   samples?: SamplePrompts | null
+  sentences?: Record<string, Sentence>
 }
 
 export interface ListedRun {
@@ -1036,6 +1039,7 @@ export interface NodeHealth {
   state: "connected" | "new" | "revoked" | "unreachable"
   version: string
   problems?: string[]
+  sentences?: Sentence[]
 }
 
 export interface NotificationSetup {
@@ -1157,6 +1161,7 @@ export interface PolicyFileProblem {
   file: string
   key: string
   problem: string
+  sentences?: Record<string, Sentence>
 }
 
 export interface PolicyTrialBody {
@@ -1256,6 +1261,7 @@ export interface ProfileHealth {
   enabled: boolean
   ok: boolean
   problems: string[]
+  sentences: Sentence[]
   nodes: NodeHealth[]
 }
 
@@ -1274,6 +1280,7 @@ export interface Receipt {
   agent_name: string
   state: "acted" | "delivered" | "queued" | "seen"
   now?: string
+  sentences?: Record<string, Sentence>
 }
 
 export interface Receipts {
@@ -1305,6 +1312,7 @@ export interface Remembered {
   axes: Axis[]
   risk: "high" | "low" | "medium"
   why: string
+  sentences?: Record<string, Sentence>
   words: string
   trial: RuleTrial
 }
@@ -1524,6 +1532,7 @@ export interface Rule {
 export interface RuleCheck {
   ok: boolean
   problems: string[]
+  sentences: Sentence[]
 }
 
 export interface RuleChoice {
@@ -1543,6 +1552,7 @@ export interface RuleTemplate {
   name: string
   words: string
   rules: ([string, Rule])[]
+  sentences?: Record<string, Sentence>
 }
 
 export interface RuleTrial {
@@ -1731,6 +1741,7 @@ export interface ShownTool {
   accepted: DescribedTool | null
   accepted_by: string | null
   problem: string
+  sentences?: Record<string, Sentence>
 }
 
 export interface SignalStepBody {
@@ -1835,6 +1846,7 @@ export interface Suggestion {
   rule: Rule
   times: number
   words: string
+  sentences?: Record<string, Sentence>
 }
 
 export interface Sync {
@@ -1905,6 +1917,7 @@ export interface TrialLine {
   fits: string
   rule: string
   why: string
+  sentences?: Record<string, Sentence>
 }
 
 export interface Trigger {
@@ -1945,6 +1958,7 @@ export interface UnreachedMessage {
 export interface UnreachedRecipient {
   name: string
   why: string
+  sentences?: Record<string, Sentence>
   agent_id?: string | null
   profile?: string | null
   remedy?: "" | "invite" | "wake"
@@ -2141,4 +2155,5 @@ export interface WrongFile {
   file: string
   name: string | null
   problem: string
+  sentences?: Record<string, Sentence>
 }

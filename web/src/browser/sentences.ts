@@ -37,6 +37,16 @@ export function renderSentence(said: Sentence, english: string): string {
 export const renderWords = (words: Words | null | undefined): string =>
   typeof words === 'object' && words !== null ? renderSentence(words, words.key) : translateHubText(words)
 
+/** A field of an answer over REST: English there, with its sentence beside it if it is the hub's. */
+export const renderField = <Name extends string>(
+  answer: { sentences?: Record<string, Sentence> } & { [name in Name]?: string | null },
+  name: Name,
+): string => renderWords(answer.sentences?.[name] ?? answer[name])
+
+/** What is wrong with one field, of problems that each name theirs. */
+export const findFieldProblems = (field: string, problems: Sentence[]): string[] =>
+  problems.filter((one) => one.params?.name === field).map((one) => renderWords(one.params?.problem as Words))
+
 /** As `renderWords`, where a text may be an agent's, which stays as it is. */
 export const renderMixedWords = (words: Words | null | undefined): string =>
   typeof words === 'object' && words !== null ? renderSentence(words, words.key) : translateMixedText(words)

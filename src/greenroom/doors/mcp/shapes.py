@@ -216,6 +216,7 @@ def build_agent(hub: "Hub", agent: Agent) -> McpAgent:
         agent_id=agent.id,
         display_name=agent.display_name or agent.name,
         alias_source="user" if agent.display_name else "auto",
+        description=str(agent.description),
         skills=[msgspec.to_builtins(skill) for skill in agent.skills],
         is_online=agent.state == "registered" and hub.presence.is_online(agent.id),
         last_heartbeat=heard_at,

@@ -126,4 +126,4 @@ async def _submit_batch_answer(hub: Hub, by: Principal, one: BatchAnswer) -> Ans
         return AnswerResult(
             ask_id=one.ask_id, ok=False, code=no.code, message=no.message, **list_wire_fields(no.said), **late
         )
-    return AnswerResult(ask_id=ask.id, ok=True, state=ask.state, message=ask.reason)
+    return AnswerResult(ask_id=ask.id, ok=True, state=ask.state, message=str(ask.reason))

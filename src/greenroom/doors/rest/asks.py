@@ -14,6 +14,7 @@ from greenroom.doors.rest.wire import (
     Limit,
     Number,
     build_json_response,
+    encode,
     get_idempotency_key,
     read_body,
     read_json_response,
@@ -33,6 +34,7 @@ from greenroom.rules.asks.model import ASK_FILES, ASKS, Ask, AskQuestion
 from greenroom.rules.asks.queries import find_asks, need_ask
 from greenroom.rules.asks.verbs import ASK_VERBS
 from greenroom.rules.threads.queries import need_thread
+from greenroom.sentences.english import render_english
 from greenroom.services.ask_contents import ContentInput, keep_contents
 from greenroom.services.hub import Hub
 from greenroom.validation import Sent
@@ -72,6 +74,9 @@ class StoredAsks(msgspec.Struct):
     next: int | None
 
 
+_OF_SENTENCES = b'"params":'
+
+
 async def list_asks(hub: Hub, by: Principal, request: Request) -> Response:
     wanted = read_query(request, AskQuery)
     names = ("kind", "risk", "run_id", "agent_id", "thread_id", "workflow_run_id", "room")
@@ -94,14 +99,19 @@ async def list_asks(hub: Hub, by: Principal, request: Request) -> Response:
 
 
 def _read_stored(view: Snapshot, state: AskState | None, wanted: AskQuery, limit: int) -> StoredAsks:
-    """A page of asks of which all are shown, so that none has to be decoded and encoded again."""
+    """A page of asks of which all are shown, so that few have to be decoded and encoded again."""
     where = {"state": state} if state is not None else None
     if wanted.before is None:
         data = view.find_data(ASKS, where, after=("_seq", wanted.after), order="_seq", limit=limit)
     else:
         data = view.find_data(ASKS, where, before=("_seq", wanted.before), order="_seq", desc=True, limit=limit)
     last = ASKS.decode(data[-1]).seq if len(data) == limit else None
-    return StoredAsks([msgspec.Raw(one) for one in data], last)
+    return StoredAsks([msgspec.Raw(_render_stored(one)) for one in data], last)
+
+
+def _render_stored(data: bytes) -> bytes:
+    """A stored ask with its words in English; most have none to render, and are not decoded."""
+    return encode(render_english(ASKS.decode(data))) if _OF_SENTENCES in data else data
 
 
 class NewAsk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -33,6 +33,7 @@ from greenroom.rules.threads.queries import (
     need_thread,
     search_messages,
 )
+from greenroom.sentences import Sentence, Words
 from greenroom.services.agent_activity import describe_activity
 from greenroom.services.hub import Hub
 from greenroom.services.wake_targets import UnreachedRecipient, find_unreached
@@ -103,8 +104,9 @@ class Receipt(msgspec.Struct):
     agent_id: str
     agent_name: str
     state: ReceiptState
-    now: str = ""
+    now: Words = ""
     """What the recipient is doing at the moment, in words; empty for people."""
+    sentences: dict[str, Sentence] = {}
 
 
 class Receipts(msgspec.Struct):

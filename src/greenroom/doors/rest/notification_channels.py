@@ -27,6 +27,7 @@ from greenroom.rules.asks.model import Ask
 from greenroom.rules.channels.decide import may_see_channel, need_channel
 from greenroom.rules.channels.model import CHANNELS, AddChannel, Channel, ChannelKind, Rules, SetRules
 from greenroom.rules.channels.verbs import CHANNEL_VERBS
+from greenroom.sentences import Sentence, Words
 from greenroom.services.hub import Hub
 from greenroom.services.notify.outbound import NotSent, need_address
 from greenroom.services.notify.sender import Notifier, parse_host
@@ -74,7 +75,8 @@ class NotificationSetup(msgspec.Struct):
 
 class ChannelTestResult(msgspec.Struct):
     ok: bool
-    error: str
+    error: Words
+    sentences: dict[str, Sentence] = {}
 
 
 class TicketAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -128,7 +130,7 @@ class ChannelEndpoints:
         try:
             await asyncio.to_thread(self._notifier.send, channel, said, new_id("msg"))
         except (NotSent, Refused) as no:
-            return build_json_response(ChannelTestResult(False, str(no)))
+            return build_json_response(ChannelTestResult(False, no.said))
         return build_json_response(ChannelTestResult(True, ""))
 
     async def answer_by_ticket(self, hub: Hub, by: Principal, request: Request) -> Response:

@@ -23,16 +23,17 @@ from greenroom.log.pages import find_page
 from greenroom.rules.access.model import Principal
 from greenroom.rules.policy.answer_effects import find_free_rule_name
 from greenroom.rules.policy.commands import PutRule
-from greenroom.rules.policy.compiled_rule import find_rule_problems
 from greenroom.rules.policy.decide import find_named_rule_problems
 from greenroom.rules.policy.model import GRANTS, JUDGEMENTS, RULES, Grant, Judgement, KeptRule, Options, Rule
+from greenroom.rules.policy.rule_problems import find_rule_problems
 from greenroom.rules.policy.rule_set import find_rules, get_state
 from greenroom.rules.policy.templates import TEMPLATES, RuleTemplate, get_template
 from greenroom.rules.policy.trials import RuleTrial, Suggestion, find_suggestions, try_rule
 from greenroom.rules.policy.verbs import POLICY_VERBS
+from greenroom.sentences import Sentence
 from greenroom.services.hub import Hub
 from greenroom.services.policy_file import PolicyFileProblem, read_policy
-from greenroom.validation import get_nearest
+from greenroom.validation import build_named_problem, get_nearest
 
 Count = Annotated[int, Meta(ge=1, le=1000)]
 
@@ -70,7 +71,7 @@ async def try_policy(hub: Hub, by: Principal, request: Request) -> Response:
     body = await read_body(request, PolicyTrialBody)
     wrong = find_rule_problems(body.rule) if body.rule is not None else []
     if wrong:
-        raise Refused("bad_rule.judged", details={"problems": wrong}, problems=wrong)
+        raise Refused("bad_rule.judged", details={"problems": list(map(str, wrong))}, problems=wrong)
 
     def look_back(rows: Rows) -> RuleTrial:
         return try_rule(rows, body.rule, body.name, body.last, is_all=body.all)
@@ -90,6 +91,8 @@ class RuleCheck(msgspec.Struct):
 
     ok: bool
     problems: list[str]
+    sentences: list[Sentence]
+    """The same problems, for a reader of another language."""
 
 
 async def check_rule(hub: Hub, by: Principal, request: Request) -> Response:
@@ -97,8 +100,8 @@ async def check_rule(hub: Hub, by: Principal, request: Request) -> Response:
     try:
         wrong = find_named_rule_problems(body.name, msgspec.convert(body.rule, Rule))
     except msgspec.ValidationError as error:
-        wrong = [f"rule: {error}"]
-    return build_json_response(RuleCheck(not wrong, wrong))
+        wrong = [build_named_problem("rule", str(error))]
+    return build_json_response(RuleCheck(not wrong, list(map(str, wrong)), wrong))
 
 
 class JudgementQuery(msgspec.Struct, frozen=True):

@@ -30,21 +30,24 @@ from greenroom.rules.agents.wrong_profiles import WrongFile, find_wrong_profiles
 from greenroom.rules.runs.queries import is_invitable
 from greenroom.runtimes.agent_cli import SamplePrompts
 from greenroom.runtimes.driver_list import DRIVER_INFOS
+from greenroom.sentences import Sentence, Words
 from greenroom.services.hub import Hub
 from greenroom.services.node_links import NodeLinks
 from greenroom.services.profile_health import ProfileHealth, check_profile_health
+from greenroom.validation import build_named_problem
 
 
 class ListedProfile(msgspec.Struct):
     name: str
     display_name: str
-    description: str
+    description: Words
     driver: str
     enabled: bool
     source: str
     is_invitable: bool
     samples: SamplePrompts | None = None
     """Set if its agents follow a script."""
+    sentences: dict[str, Sentence] = {}
 
 
 async def list_profiles(hub: Hub, by: Principal, request: Request) -> Response:
@@ -96,24 +99,24 @@ async def import_profiles(hub: Hub, by: Principal, request: Request) -> Response
     bundle = await read_body(request, Bundle)
     definitions, wrong = await hub.heavy_work.run(lambda: _read_bundle(bundle))
     if wrong:
-        raise Refused("bad_profile.import", details={"problems": wrong}, problems=wrong)
+        raise Refused("bad_profile.import", details={"problems": list(map(str, wrong))}, problems=wrong)
     for name, definition in definitions.items():
         await hub.log.do(PutProfile(by=by, name=name, definition=definition, source="bundle"))
     return build_json_response(ImportedProfiles(sorted(definitions)))
 
 
-def _read_bundle(bundle: Bundle) -> tuple[dict[str, ProfileDefinition], list[str]]:
+def _read_bundle(bundle: Bundle) -> tuple[dict[str, ProfileDefinition], list[Sentence]]:
     """The definitions, and what is wrong with the first of them."""
-    wrong: list[str] = []
+    wrong: list[Sentence] = []
     definitions = {}
     for name, fields in bundle.profiles.items():
         if len(wrong) >= _MOST_WRONG:
             break
         try:
             definitions[name] = read_definition(fields)
-            wrong += [f"{name}: {problem}" for problem in find_profile_problems(name, definitions[name])]
+            wrong += [build_named_problem(name, one) for one in find_profile_problems(name, definitions[name])]
         except (msgspec.ValidationError, ValueError) as error:
-            wrong.append(f"{name}: {explain_definition_error(error)}")
+            wrong.append(build_named_problem(name, explain_definition_error(error)))
     return definitions, wrong
 
 

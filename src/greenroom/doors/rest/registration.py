@@ -26,7 +26,7 @@ from greenroom.rules.agents.model import (
 )
 from greenroom.rules.agents.queries import need_own_agent
 from greenroom.rules.threads.visible_agents import need_agent
-from greenroom.sentences import build_sentence
+from greenroom.sentences import Words, build_sentence
 from greenroom.services.hub import Hub
 
 
@@ -89,7 +89,7 @@ class ChangedAgent(msgspec.Struct):
     name: str
     display_name: str
     emoji: str
-    description: str
+    description: Words
     capabilities: list[str]
     skills: list[AgentSkill]
     last_activity: str = "update"

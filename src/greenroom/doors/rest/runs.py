@@ -40,6 +40,7 @@ from greenroom.rules.runs.queries import (
 )
 from greenroom.rules.runs.verbs import RUN_VERBS
 from greenroom.rules.threads.queries import need_thread
+from greenroom.sentences import Words
 from greenroom.services.hub import Hub
 from greenroom.services.run_service import start_run, wait_for_end
 from greenroom.services.waker import invite
@@ -89,7 +90,7 @@ class ListedRun(Run, frozen=True, kw_only=True):
     """A run, and the name of its agent."""
 
     agent_name: str = ""
-    held_up_by: str = ""
+    held_up_by: Words = ""
     """Why its output does not arrive, such as a node that cannot be reached, and what to do about it."""
 
 

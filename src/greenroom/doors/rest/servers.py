@@ -21,6 +21,7 @@ from greenroom.rules.servers.model import (
     get_tool_risk,
 )
 from greenroom.rules.servers.verbs import SERVER_VERBS
+from greenroom.sentences import Sentence, Words
 from greenroom.services.hub import Hub
 
 
@@ -34,8 +35,9 @@ class ShownTool(msgspec.Struct):
     seen: DescribedTool
     accepted: DescribedTool | None
     accepted_by: str | None
-    problem: str
+    problem: Words
     """Why it can never be offered; empty when it can."""
+    sentences: dict[str, Sentence] = {}
 
 
 class ShownServer(msgspec.Struct):
@@ -64,7 +66,7 @@ def _build_server(rows: Rows, server: McpServer) -> ShownServer:
             tool.seen,
             tool.accepted,
             tool.accepted_by,
-            explain_not_offered(server.name, tool.name),
+            explain_not_offered(server.name, tool.name) or "",
         )
         for tool in rows.find(SERVER_TOOLS, {"server": server.name}, order="_key")
     ]

@@ -11,6 +11,7 @@ from greenroom.rules.agents.queries import get_agent
 from greenroom.rules.threads import model as threads
 from greenroom.rules.threads.model import MessageRole, ThreadStatus
 from greenroom.rules.threads.queries import get_brief
+from greenroom.sentences import Words
 from greenroom.services.bus import SyncContext
 from greenroom.services.hub import Hub
 
@@ -80,7 +81,7 @@ class RestAgent(msgspec.Struct):
     name: str
     display_name: str
     alias_source: str
-    description: str
+    description: Words
     ide: str
     model: str
     emoji: str

@@ -19,6 +19,7 @@ from greenroom.rules.workflows.diagram.layout import lay_out
 from greenroom.rules.workflows.graph import Graph
 from greenroom.rules.workflows.parser.loader import LoadedWorkflow, load_text, parse_text
 from greenroom.rules.workflows.schema import build_schema
+from greenroom.sentences import Words
 from greenroom.services.hub import Hub
 from greenroom.services.node_links import NodeLinks
 from greenroom.services.profile_health import check_profile_health
@@ -87,10 +88,10 @@ class TextCheck:
             loaded = BadWorkflow(problems) if problems else loaded
         return await hub.heavy_work.run(lambda: build_json_response(_build_check(body, loaded)))
 
-    async def _explain(self, hub: Hub, named: Named) -> str | None:
+    async def _explain(self, hub: Hub, named: Named) -> Words | None:
         profile, model = named
         found = await check_profile_health(hub.rows, self._links, need_profile(hub.rows, profile), hub.data, model)
-        return explain_model(node.problems for node in found.nodes)
+        return explain_model(node.sentences for node in found.nodes)
 
 
 def _load_workflow(body: WorkflowText, known: KnownNames) -> LoadedWorkflow | BadWorkflow:

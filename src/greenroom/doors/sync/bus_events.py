@@ -17,6 +17,7 @@ from greenroom.rules.threads import events as e
 from greenroom.rules.threads.model import MESSAGES, THREADS, Thread
 from greenroom.rules.threads.queries import is_for_people, may_see_thread
 from greenroom.rules.threads.visible_agents import may_see_agent
+from greenroom.sentences.english import render_english
 
 News = list[tuple[str, dict[str, Any]]]
 
@@ -173,7 +174,7 @@ def _build_agent_waiting(rows: Rows, record: Recorded) -> News:
 
 
 def _build_agent_updated(rows: Rows, record: Recorded) -> News:
-    said = msgspec.to_builtins(record.event).items()
+    said = msgspec.to_builtins(render_english(record.event)).items()
     return [("agent.updated", {name: value for name, value in said if value is not None})]
 
 

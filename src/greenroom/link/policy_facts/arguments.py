@@ -7,6 +7,7 @@ from typing import Any
 
 from greenroom.link.policy_facts import known_tools
 from greenroom.link.policy_facts.call_request import CallKind
+from greenroom.sentences import Sentence, build_sentence
 
 _PATCHED = re.compile(r"^[^\S\n]*\*\*\*\s*\w+\s*(?:File|to|from)\s*:(.+)$", re.M | re.I)
 _DIFFED = re.compile(
@@ -93,25 +94,25 @@ def _find_diffed(text: str) -> Iterator[str]:
     return (re.sub(r"^[ab]/", "", path) for path in named if path and path != "/dev/null")
 
 
-def find_command(tool: str, kind: CallKind, arguments: Any) -> tuple[str, str]:
+def find_command(tool: str, kind: CallKind, arguments: Any) -> tuple[str, Sentence | None]:
     """The shell text of a call, and the doubts about it."""
     if not isinstance(arguments, dict):
-        return ("", "the command is not told") if kind == "execute" else ("", "")
+        return "", build_sentence("doubt.untold_command") if kind == "execute" else None
     told = [text for name in known_tools.COMMAND_ARGUMENTS if (text := _join_command(arguments.get(name)))]
     if told:
-        doubt = "it tells more than one command" if len(set(told)) > 1 else ""
+        doubt = build_sentence("doubt.several_commands") if len(set(told)) > 1 else None
         beside = next((name for name in known_tools.SHELL_ARGUMENTS if arguments.get(name)), "")
         if not doubt and beside:
-            doubt = f"`{beside}` beside the command changes what it does"
+            doubt = build_sentence("doubt.changed_beside", name=beside)
         if not doubt and len(_find_directories(kind, arguments)) > 1:
-            doubt = "it names more than one directory to run in"
+            doubt = build_sentence("doubt.several_directories")
         if not doubt and tool.lower() == "powershell":
-            doubt = "it is for PowerShell, which is not read here"
+            doubt = build_sentence("doubt.powershell")
         return told[0], doubt
     title = arguments.get("title")
     if kind == "execute" and isinstance(title, str):
-        return title, "the command is told only in words for people"
-    return "", ""
+        return title, build_sentence("doubt.told_in_words")
+    return "", None
 
 
 def _join_command(value: Any) -> str:

@@ -4,6 +4,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from greenroom.sentences import Words
+
 CallKind = Literal["read", "search", "write", "execute", "network", "plan", "hub", "other"]
 """What a call does, as far as its tool's name tells: `hub` is a tool of the hub itself."""
 Risk = Literal["low", "medium", "high"]
@@ -37,7 +39,7 @@ class CallRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     own: bool = False
     """Whether the node has seen that it is about the hub's own files; it can only narrow, too."""
     agent_id: str | None = None
-    contested: str = ""
+    contested: Words = ""
     """Which other run is at a file that the call would write, in words; empty when none is known to be."""
     server: str | None = None
     """The MCP server behind the hub that the tool belongs to."""

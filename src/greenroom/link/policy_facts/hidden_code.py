@@ -7,6 +7,7 @@ What is in files (`make`, `python3 x.py`) is not looked for: a program that is a
 import re
 
 from greenroom.link.policy_facts.known_tools import split_words
+from greenroom.sentences import Sentence, build_sentence
 
 _VARIABLES = re.compile(
     r"PATH|ENV|BASH_\w+|PS[0-4]|PROMPT_COMMAND|IFS|SHELL|SHELLOPTS|BASHOPTS|CDPATH|HOME|XDG_\w+|(?:LD|DYLD|GIT|SSH)_\w+"
@@ -82,12 +83,12 @@ def sets_risky_variable(assignment: str) -> bool:
     return is_risky_variable(found[1] if found else assignment)
 
 
-def find_code(program: str, words: tuple[str | None, ...]) -> str:
-    """Why a command may run more than is read here; empty when it is not known to."""
+def find_code(program: str, words: tuple[str | None, ...]) -> Sentence | None:
+    """Why a command may run more than is read here; None when it is not known to."""
     known = [word for word in words[1:] if word is not None]
     if program in _SETTERS and any(map(sets_risky_variable, known)):
-        return f"`{program}` sets a variable that programs run"
+        return build_sentence("doubt.sets_run_variable", program=program)
     pattern = _PATTERNS.get(program)
     if pattern is not None and any(len(word) > _LONGEST or pattern.fullmatch(word) for word in known):
-        return f"`{program}` can run code that stands in its words"
-    return ""
+        return build_sentence("doubt.code_in_words", program=program)
+    return None

@@ -4,6 +4,7 @@ import re
 from typing import get_args
 
 from greenroom.link.policy_facts.call_request import CallKind
+from greenroom.sentences import Sentence, build_sentence
 
 
 def split_words(words: str) -> frozenset[str]:
@@ -61,19 +62,19 @@ HUB_OWN = re.compile(
 """The hub's own state, which no agent has any business with."""
 
 
-def describe_danger(words: tuple[str | None, ...], program: str) -> str:
-    """A warning about a command; empty for none."""
+def describe_danger(words: tuple[str | None, ...], program: str) -> Sentence | None:
+    """A warning about a command; None for none."""
     if program in _DANGEROUS:
-        return f"`{program}` can do lasting harm"
+        return build_sentence("danger.lasting_harm", program=program)
     if program in _NETWORK:
-        return f"`{program}` can reach the network"
+        return build_sentence("danger.network", program=program)
     if program == "git" and any(word in _GIT_NETWORK for word in words[1:]):
-        return "git reaches the network"
+        return build_sentence("danger.git_network")
     if program in _INTERPRETERS and any(
         word and re.match(r"-[a-zA-Z]*[ceE]$|--eval|-i$|--in-place", word) for word in words[1:]
     ):
-        return f"`{program}` runs code that is given in its words"
-    return ""
+        return build_sentence("danger.code_in_words", program=program)
+    return None
 
 
 def takes_commands(program: str) -> bool:

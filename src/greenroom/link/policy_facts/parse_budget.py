@@ -6,6 +6,8 @@ is counted before, and what it reads again and again while it reads.
 
 import re
 
+from greenroom.sentences import Sentence, build_sentence
+
 _MOST_CHARS = 20_000
 _MOST_STEPS = 15_000
 _CHARS_A_STEP = 4
@@ -19,7 +21,7 @@ _MOST_TOKENS = 2500
 _NESTING = re.compile(r"<<|\(\(|\[\[|\$\{|\b(?:case|function|for|select|while|until|if)\b")
 _MOST_NESTING = 30
 """What may hold much more text than a command."""
-TOO_LONG = "it takes too many steps to read"
+TOO_LONG = build_sentence("doubt.too_many_steps")
 
 
 class ReadingBudget:
@@ -34,15 +36,15 @@ class ReadingBudget:
         self.left -= steps
         return self.left >= 0
 
-    def refuse(self, text: str) -> str:
-        """Why a text is not parsed at all; empty when it is, and then its steps are taken."""
+    def refuse(self, text: str) -> Sentence | None:
+        """Why a text is not parsed at all; None when it is, and then its steps are taken."""
         if len(text) > _MOST_CHARS:
-            return f"it is longer than {_MOST_CHARS} characters"
+            return build_sentence("doubt.too_long", limit=_MOST_CHARS)
         signs = len(_SIGN.findall(text))
         is_crowded = signs > _MOST_SIGNS or signs + len(text.split()) > _MOST_TOKENS
         if is_crowded or len(_NESTING.findall(text)) > _MOST_NESTING:
-            return "it holds too many words and signs"
-        return "" if self.take(len(text) // _CHARS_A_STEP) else TOO_LONG
+            return build_sentence("doubt.too_many_signs")
+        return None if self.take(len(text) // _CHARS_A_STEP) else TOO_LONG
 
 
 class TextSource:

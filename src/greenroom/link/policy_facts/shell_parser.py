@@ -24,6 +24,7 @@ from greenroom.link.policy_facts.shell_nodes import (
     is_descriptor,
 )
 from greenroom.link.policy_facts.wrappers import find_inner
+from greenroom.sentences import Sentence, build_sentence
 
 _MOST_NESTED = 4
 _MOST_COMMANDS = 200
@@ -73,10 +74,10 @@ class ParsedShell(NamedTuple):
     """Files that are redirected to."""
     assigns: tuple[str, ...] = ()
     """Variables that are set, which can change what any later word means: as they are written."""
-    doubt: str = ""
-    """Why the text cannot be inspected; empty when it can."""
-    unseen: str = ""
-    """Why it may run commands that are not among these; empty when nothing in it is known to."""
+    doubt: Sentence | None = None
+    """Why the text cannot be inspected; None when it can."""
+    unseen: Sentence | None = None
+    """Why it may run commands that are not among these; None when nothing in it is known to."""
     is_plain: bool = False
     """A second, simpler reading gives the same words."""
 
@@ -93,28 +94,28 @@ def _parse(text: str, budget: ReadingBudget, depth: int) -> ParsedShell:
         return ParsedShell(doubt=refused)
     hidden = BLANK.search(text)
     if hidden:
-        return ParsedShell(doubt=f"it holds the hidden character U+{ord(hidden[0]):04X}")
+        return ParsedShell(doubt=build_sentence("doubt.hidden_character", code=f"{ord(hidden[0]):04X}"))
     if not text.isascii() and any(map(is_confusable, WORD.findall(text))):
-        return ParsedShell(doubt="a word in it is of letters that look like others")
+        return ParsedShell(doubt=build_sentence("doubt.confusable_word"))
     if _BROKEN_WORD.search(text):
-        return ParsedShell(doubt="a word is broken across lines")
+        return ParsedShell(doubt=build_sentence("doubt.broken_word"))
     if depth > _MOST_NESTED:
-        return ParsedShell(doubt="shells are nested too deeply")
+        return ParsedShell(doubt=build_sentence("doubt.nested_shells"))
     try:
         data = text.encode()
         source = TextSource(data)
         Parser(_LANGUAGE).parse(source.read)
         root = None if source.is_exhausted else Parser(_LANGUAGE).parse(data).root_node
     except (UnicodeEncodeError, ValueError):
-        return ParsedShell(doubt="it is not text")
+        return ParsedShell(doubt=build_sentence("doubt.not_text"))
     if root is None:
         return ParsedShell(doubt=TOO_LONG)
     if root.has_error:
-        return ParsedShell(doubt="it cannot be parsed as shell")
+        return ParsedShell(doubt=build_sentence("doubt.not_shell"))
     reading = _TreeWalker(budget, depth)
     reading.walk(root)
     if not reading.commands and not reading.doubt and not (reading.writes or reading.assigns):
-        reading.doubt = "it holds no command" if text.strip() else ""
+        reading.doubt = build_sentence("doubt.no_command") if text.strip() else None
     return ParsedShell(
         tuple(reading.commands),
         tuple(reading.reads),
@@ -134,8 +135,8 @@ class _TreeWalker:
         self.reads: list[Word] = []
         self.writes: list[Word] = []
         self.assigns: list[str] = []
-        self.doubt = ""
-        self.unseen = ""
+        self.doubt: Sentence | None = None
+        self.unseen: Sentence | None = None
         self._budget = budget
         self._depth = depth
         self._words = 0
@@ -161,7 +162,7 @@ class _TreeWalker:
         elif kind == "variable_assignment":
             self._assign(get_text(node))
         elif evaluates(node):
-            self._note_doubt("the shell evaluates what a variable holds")
+            self._note_doubt(build_sentence("doubt.evaluated_variable"))
         elif kind == "redirected_statement":
             self._visit_redirected_words(node)
         elif kind == "file_redirect":
@@ -174,13 +175,13 @@ class _TreeWalker:
             for child in node.children_by_field_name("variable"):
                 self._assign(get_text(child))
         elif kind not in _HOLDERS and kind not in VALUES and kind not in ("command_name", "file_descriptor"):
-            self._note_doubt(f"it uses {kind.replace('_', ' ')}")
+            self._note_doubt(build_sentence("doubt.unread_syntax", what=kind.replace("_", " ")))
         return list(node.children)
 
     def _visit_command(self, node: Node) -> None:
         nodes = find_words(node)
         if any(map(is_descriptor, nodes)):
-            self._note_doubt("a descriptor is redirected in a way that is not read here")
+            self._note_doubt(build_sentence("doubt.descriptor"))
         words = tuple(map(get_value, nodes))
         if words:
             self._note_command(SimpleCommand(words))
@@ -190,22 +191,22 @@ class _TreeWalker:
         told = [child for child in node.children[1:] if child.type not in ("variable_assignment", "variable_name")]
         values = [get_value(child) for child in told]
         if any(word is None or word[:1] in "-+" or holds_code(word) for word in values):
-            self._note_doubt(f"`{get_text(node.children[0])}` can run what stands in its words")
+            self._note_doubt(build_sentence("doubt.runs_words", program=get_text(node.children[0])))
         self._keep_command(SimpleCommand(tuple(map(get_value, node.children))))
         self._assign(get_text(node))
         for child in node.children:
             if child.type in ("variable_assignment", "variable_name") and sets_risky_variable(get_text(child)):
-                self._note_unreadable("it sets a variable that programs run")
+                self._note_unreadable(build_sentence("doubt.run_variable"))
 
     def _assign(self, text: str) -> None:
         self.assigns.append(text)
         if sets_risky_variable(text):
-            self._note_unreadable("it sets a variable that programs run")
+            self._note_unreadable(build_sentence("doubt.run_variable"))
 
     def _visit_redirected_words(self, node: Node) -> None:
         body = node.child_by_field_name("body")
         if (body is None or body.type != "command") and any(find_words_behind(node)):
-            self._note_doubt("words stand behind a redirection")
+            self._note_doubt(build_sentence("doubt.words_behind_redirection"))
 
     def _note_command(self, simple: SimpleCommand) -> None:
         if not self._keep_command(simple):
@@ -213,19 +214,19 @@ class _TreeWalker:
         program, words = simple.program, simple.words
         self._note_unreadable(find_code(program, words))
         if words[0] is None:
-            self._note_doubt("the program is named by a variable or a substitution")
+            self._note_doubt(build_sentence("doubt.unknown_program"))
         elif program in SHELLS:
             self._read_inner_shell(words)
         elif program in OTHER_SHELLS:
-            self._note_doubt(f"`{program}` has a language that is not read here")
+            self._note_doubt(build_sentence("doubt.other_shell", program=program))
             self._read_inner_shell(words)
         elif program == "eval":
             told = words[2:] if words[1:2] == ("--",) else words[1:]
             self._parse_inner(" ".join(word for word in told if word is not None), None in told)
         elif program in _CHANGES_LATER:
-            self._note_doubt(f"`{program}` changes what later commands mean")
+            self._note_doubt(build_sentence("doubt.changes_later", program=program))
         elif evaluates_words(program, words):
-            self._note_doubt(f"`{program}` can run what stands in its words")
+            self._note_doubt(build_sentence("doubt.runs_words", program=program))
         else:
             self._visit_wrapped(program, words)
 
@@ -233,24 +234,23 @@ class _TreeWalker:
         """Whether there is room for another command; further ones are not read."""
         self._words += len(simple.words)
         if len(self.commands) >= _MOST_COMMANDS or self._words > _MOST_WORDS:
-            self._note_doubt(f"it holds more than {_MOST_COMMANDS} commands or {_MOST_WORDS} words")
+            self._note_doubt(build_sentence("doubt.too_many_commands", commands=_MOST_COMMANDS, words=_MOST_WORDS))
             return False
         self.commands.append(simple)
         return True
 
-    def _note_doubt(self, why: str) -> None:
+    def _note_doubt(self, why: Sentence | None) -> None:
         self.doubt = self.doubt or why
 
-    def _note_unreadable(self, why: str) -> None:
+    def _note_unreadable(self, why: Sentence | None) -> None:
         self.unseen = self.unseen or why
 
     def _read_inner_shell(self, words: tuple[Word, ...]) -> None:
         """A shell in the shell: its commands are read too, unless they come from elsewhere."""
-        takes_text = takes_input = False
-        place = 1
+        takes_text, takes_input, place = False, False, 1
         while place < len(words) and (word := words[place]) is not None and word[:1] in ("-", "+") and word != "-":
             if word in _SHELL_FILES or word.startswith(("--rcfile=", "--init-file=")):
-                self._note_doubt("a shell reads a file of commands before it begins")
+                self._note_doubt(build_sentence("doubt.shell_file"))
             if word.startswith("--"):
                 place += 2 if word in _SHELL_FILES else 1
                 continue
@@ -261,11 +261,11 @@ class _TreeWalker:
             text = words[place] if place < len(words) else None
             self._parse_inner(text or "", text is None)
         elif takes_input or place >= len(words) or (words[place] or "-") == "-" or _INPUT.match(words[place] or ""):
-            self._note_doubt("a shell takes its commands from elsewhere")
+            self._note_doubt(build_sentence("doubt.commands_from_elsewhere"))
 
     def _parse_inner(self, text: str, is_unknown: bool) -> None:
         if is_unknown:
-            self._note_doubt("commands are put together when it runs")
+            self._note_doubt(build_sentence("doubt.commands_at_run"))
             return
         inner = _parse(text, self._budget, self._depth + 1)
         for one in inner.commands:
@@ -291,7 +291,7 @@ class _TreeWalker:
         start = next((get_text(child) for child in node.children if child.type == "heredoc_start"), "")
         body = next((get_text(child) for child in node.children if child.type == "heredoc_body"), "")
         if "`" in body and set(start).isdisjoint("'\"\\"):
-            self._note_doubt("the text of a here-document holds backticks")
+            self._note_doubt(build_sentence("doubt.here_document"))
 
     def _visit_redirect(self, node: Node) -> None:
         target = node.child_by_field_name("destination")

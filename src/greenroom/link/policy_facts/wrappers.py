@@ -7,6 +7,7 @@ that denies a command finds it wherever it stands.
 from typing import NamedTuple
 
 from greenroom.link.policy_facts.known_tools import split_words
+from greenroom.sentences import Sentence, build_sentence
 
 Words = tuple[str | None, ...]
 _MOST_WORDS = 200
@@ -19,7 +20,7 @@ class InnerCommand(NamedTuple):
     commands: tuple[Words, ...] = ()
     texts: tuple[str, ...] = ()
     """Shell text, to be parsed."""
-    doubt: str = ""
+    doubt: Sentence | None = None
     """Why it is unknown, or only partly known."""
 
 
@@ -166,13 +167,14 @@ def _split_by_env(word: str, rest: Words) -> InnerCommand | None:
         return None
     text = " ".join(known)
     is_plain = set(text).isdisjoint("\\$")
-    return InnerCommand(texts=(text,), doubt="" if is_plain else "`env -S` splits its text as no shell does")
+    return InnerCommand(texts=(text,), doubt=None if is_plain else build_sentence("doubt.env_splits"))
 
 
 def _find_anywhere(words: Words) -> InnerCommand:
     """Each word may be the beginning of a command, and each text the whole of one."""
     if len(words) > _MOST_WORDS:
-        return InnerCommand(doubt=f"`{words[0]}` runs a command among more than {_MOST_WORDS} words")
+        said = build_sentence("doubt.command_among_words", program=words[0], limit=_MOST_WORDS)
+        return InnerCommand(doubt=said)
     words = _blank_marked(words, "{}")
     commands: list[Words] = []
     texts: list[str] = []
@@ -184,7 +186,7 @@ def _find_anywhere(words: Words) -> InnerCommand:
             texts.append(text)
         elif text == word and "=" not in word:
             commands.append(words[place:])
-    doubt = f"`{words[0]}` runs what only the shell will know" if None in words else ""
+    doubt = build_sentence("doubt.known_to_shell_only", program=words[0]) if None in words else None
     return InnerCommand(tuple(commands), tuple(texts), doubt)
 
 

@@ -6,6 +6,7 @@ import msgspec
 
 from greenroom.link.tokens import CredentialKind
 from greenroom.log.model import Command, CommandActor, Event, Row, Table
+from greenroom.sentences import Words
 from greenroom.validation import Sent
 
 CREDENTIAL_KINDS: tuple[CredentialKind, ...] = get_args(CredentialKind)
@@ -181,4 +182,4 @@ class CredentialRevoked(Event, frozen=True, kw_only=True):
 
     privileged: ClassVar[bool] = True
     credential_id: str
-    reason: str = ""
+    reason: Words = ""

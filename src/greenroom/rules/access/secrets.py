@@ -5,6 +5,7 @@ from typing import Any
 
 from greenroom.link.tokens import PATTERN as GREENROOM_TOKEN
 from greenroom.log.codec import encode
+from greenroom.sentences import Sentence
 
 _WEB_TOKEN = re.compile(
     r"(?<![A-Za-z0-9_-])(?=[A-Za-z0-9_-]*+\.eyJ[A-Za-z0-9_-]{17})[A-Za-z0-9_-]*?\beyJ[A-Za-z0-9_-]{17,}"
@@ -73,7 +74,7 @@ def mask_text(text: str) -> str:
 
 
 def mask_secrets(value: Any) -> Any:
-    """JSON in which every text is masked; quick for what holds nothing that looks like a secret."""
+    """JSON, or words, in which every text is masked; quick for what holds nothing that looks like a secret."""
     text = encode(value).decode()
     return _mask(value) if any(hint in text for hint in (*_ALL_HINTS, *_CREDENTIAL_HINTS)) else value
 
@@ -86,4 +87,6 @@ def _mask(value: Any) -> Any:
             return [_mask(one) for one in value]
         case dict() if value:
             return {mask_text(name): _mask(one) for name, one in value.items()}
+        case Sentence():
+            return Sentence(value.key, _mask(value.params))
     return value

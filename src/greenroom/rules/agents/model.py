@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 import msgspec
 
 from greenroom.log.model import Command, Event, Row, Table
+from greenroom.sentences import Words
 
 AgentState = Literal["registered", "unregistered", "kicked"]
 
@@ -26,7 +27,7 @@ class AgentFields(msgspec.Struct, frozen=True, kw_only=True):
     ide: str
     model: str
     enrolled_by: str
-    description: str = ""
+    description: Words = ""
     capabilities: list[str] = []
     skills: list[AgentSkill] = []
     display_name: str | None = None
@@ -134,7 +135,7 @@ class AgentStarted(Event, frozen=True, kw_only=True):
     profile: str
     driver: str
     model: str
-    description: str = ""
+    description: Words = ""
     capabilities: list[str] = []
     kept_as: str | None = None
 

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from greenroom.sentences import build_sentence
+from greenroom.validation import InvalidField
+
 PERMISSIONS: dict[str, str] = {
     "allowedTools": "allowed_tools",
     "deniedTools": "denied_tools",
@@ -23,7 +26,8 @@ def merge_permissions(fields: dict[str, Any]) -> dict[str, Any]:
     given = fields["permissions"]
     unknown = sorted(set(given) - set(PERMISSIONS) - {"agentId"}) if isinstance(given, dict) else ["permissions"]
     if unknown:
-        raise ValueError(f"permissions: {unknown[0]} is not known; the keys are {', '.join(PERMISSIONS)}")
+        said = build_sentence("profile_problem.unknown_permission", name=unknown[0], keys=PERMISSIONS)
+        raise InvalidField("permissions", said)
     own = {PERMISSIONS[key]: value for key, value in given.items() if key in PERMISSIONS}
     if own.get("approvals") == "on_sensitive_tools":
         own["approvals"] = "on_risk"

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -17,6 +18,8 @@ from greenroom.rules.access.queries import need_right
 from greenroom.rules.agents.permissions import merge_permissions
 from greenroom.rules.agents.wrong_profiles import explain_missing_profile
 from greenroom.runtimes.driver_list import find_wrong_option
+from greenroom.sentences import Sentence, Words, build_sentence
+from greenroom.validation import InvalidField, build_named_problem
 
 APPROVALS = ("always", "on_risk", "never", "deny")
 SANDBOXES = ("none", "bwrap")
@@ -78,15 +81,17 @@ def read_definition(fields: Any) -> ProfileDefinition:
         try:
             fields = {**fields, "command": shlex.split(fields["command"])}
         except ValueError as error:
-            raise ValueError(f"command: it cannot be split into words ({error}); write a list of arguments") from None
+            raise InvalidField("command", build_sentence("profile_problem.unsplit_command", error=error)) from None
     return msgspec.convert(fields, ProfileDefinition)
 
 
-def explain_definition_error(error: Exception) -> str:
+def explain_definition_error(error: Exception) -> Words:
     """What is wrong with a definition: the key, and what to write instead."""
+    if isinstance(error, InvalidField):
+        return error.said
     if not isinstance(error, msgspec.ValidationError):
         return str(error)
-    return str(validation.build_field_problem(*validation.explain_error(error, ProfileDefinition)))
+    return validation.build_field_problem(*validation.explain_error(error, ProfileDefinition))
 
 
 def fill_command(definition: ProfileDefinition, values: dict[str, str]) -> str:
@@ -95,17 +100,18 @@ def fill_command(definition: ProfileDefinition, values: dict[str, str]) -> str:
     return shlex.join(words) if words else f"(the own command of the driver {definition.driver})"
 
 
-def find_profile_problems(name: str, definition: ProfileDefinition) -> list[str]:
+def find_profile_problems(name: str, definition: ProfileDefinition) -> list[Sentence]:
     """What is wrong with a profile, each with its key and what to write instead."""
-    out = []
+    out: list[Sentence] = []
     if not _NAME.fullmatch(name):
-        out.append("name: use 1 to 64 lower-case letters, digits, '.', '-' or '_', beginning with a letter or digit")
+        out.append(build_named_problem("name", build_sentence("profile_problem.name")))
     for key, allowed in (("approvals", APPROVALS), ("sandbox", SANDBOXES)):
         if getattr(definition, key) not in allowed:
-            out.append(f"{key}: write one of {', '.join(allowed)}")
+            out.append(build_named_problem(key, build_sentence("profile_problem.one_of", choices=allowed)))
     for wake in definition.wake_on:
         if wake not in WAKES:
-            out.append(f"wake_on: '{wake}' is not known; write any of {', '.join(WAKES)}")
+            said = build_sentence("profile_problem.unknown_wake", value=wake, choices=WAKES)
+            out.append(build_named_problem("wake_on", said))
     for key, least, most in (
         ("max_depth", 0, 20),
         ("max_children", 0, 100),
@@ -114,33 +120,40 @@ def find_profile_problems(name: str, definition: ProfileDefinition) -> list[str]
         ("idle_s", 0, 604_800),
     ):
         if not least <= getattr(definition, key) <= most:
-            out.append(f"{key}: write a number from {least} to {most}")
+            said = build_sentence("profile_problem.number_between", least=least, most=most)
+            out.append(build_named_problem(key, said))
     for key in ("max_tokens", "max_cost_usd"):
         if (limit := getattr(definition, key)) is not None and limit <= 0:
-            out.append(f"{key}: write a number above 0, or leave it out")
+            out.append(build_named_problem(key, build_sentence("profile_problem.above_zero")))
     if definition.temperature is not None and not 0 <= definition.temperature <= 2:
-        out.append("temperature: write a number from 0 to 2")
+        said = build_sentence("profile_problem.number_between", least=0, most=2)
+        out.append(build_named_problem("temperature", said))
+    out += [build_named_problem("command", one) for one in _find_command_problems(definition)]
+    if (wrong := find_wrong_option(definition.driver, definition.options)) is not None:
+        out.append(wrong)
+    if definition.worktree and not definition.directory:
+        out.append(build_named_problem("worktree", build_sentence("profile_problem.needs_directory")))
+    return out
+
+
+def _find_command_problems(definition: ProfileDefinition) -> Iterator[Sentence]:
     for argument in definition.command:
         for found in _PLACEHOLDER.findall(argument):
             if found not in PLACEHOLDERS:
-                out.append(f"command: {found} is not known; the placeholders are {', '.join(PLACEHOLDERS)}")
+                yield build_sentence("profile_problem.unknown_placeholder", value=found, known=PLACEHOLDERS)
     brings_manifest = definition.driver == "acp" and definition.options.get("manifest")
     if definition.driver in ("command", "pty", "acp") and not definition.command and not brings_manifest:
-        out.append(f"command: the driver {definition.driver} needs one, as a list of arguments")
-    if (wrong := find_wrong_option(definition.driver, definition.options)) is not None:
-        out.append(wrong)
+        yield build_sentence("profile_problem.needs_command", driver=definition.driver)
     if definition.driver == "mcp" and not definition.command and not definition.options.get("url"):
-        out.append("command: the driver mcp needs one that starts the server, or options.url")
-    if definition.worktree and not definition.directory:
-        out.append("worktree: it needs `directory`, a git repository")
-    return out
+        yield build_sentence("profile_problem.mcp_needs_command")
 
 
 def put_profile(rows: Rows, command: PutProfile, context: Context) -> list[Event]:
     need_right(need_principal(command), "operate")
     wrong = find_profile_problems(command.name, command.definition)
     if wrong:
-        raise Refused("bad_profile", details={"problems": wrong}, name=command.name[:64], problems=wrong)
+        told = {"problems": list(map(str, wrong))}
+        raise Refused("bad_profile", details=told, name=command.name[:64], problems=wrong)
     found = rows.get(PROFILES, command.name)
     if found is not None and found.definition == command.definition and found.source == command.source:
         return []

@@ -5,6 +5,7 @@ import msgspec
 from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Row, Rows, Table, Tx
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.queries import need_right
+from greenroom.sentences import Sentence, Words, build_sentence
 
 
 class WrongFile(msgspec.Struct, frozen=True):
@@ -14,7 +15,8 @@ class WrongFile(msgspec.Struct, frozen=True):
     """Its path in the data directory."""
     name: str | None
     """None where it is not known which profiles the file was to give."""
-    problem: str
+    problem: Words
+    sentences: dict[str, Sentence] = {}
 
 
 class WrongProfile(Row, frozen=True, kw_only=True):
@@ -53,10 +55,10 @@ def find_wrong_profiles(rows: Rows) -> list[WrongFile]:
     return [row.found for row in rows.find(WRONG_PROFILES, order="_key")]
 
 
-def explain_missing_profile(rows: Rows, name: str) -> str:
-    """What is wrong with the file that was to give a profile, or might have been; empty if nothing is known to be."""
+def explain_missing_profile(rows: Rows, name: str) -> list[Sentence]:
+    """What is wrong with the file that was to give a profile, or might have been; nothing if nothing is known to be."""
     own = rows.find(WRONG_PROFILES, {"name": name}) or rows.find(WRONG_PROFILES, {"name": ""})
-    return "; ".join(f"{row.file}: {row.found.problem}" for row in own)
+    return [build_sentence("wrong_file.of_profile", file=row.file, problem=row.found.problem) for row in own]
 
 
 def wrong_profiles_noted(tx: Tx, event: WrongProfilesNoted, record: Recorded) -> None:

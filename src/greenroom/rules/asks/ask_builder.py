@@ -8,11 +8,12 @@ from greenroom.link.ask_kinds import AskKind
 from greenroom.link.call_digest import Subject, hash_call, hash_wish
 from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Context, Event, Rows
-from greenroom.rules.access.secrets import mask_secrets, mask_text
+from greenroom.rules.access.secrets import mask_secrets
 from greenroom.rules.asks.call_text import build_call_title
 from greenroom.rules.asks.events import AnswerLapsed, AskRaised
 from greenroom.rules.asks.model import Asker
 from greenroom.rules.asks.queries import get_by_wish, get_deadline_s, is_lapsed
+from greenroom.sentences import Words, build_sentence
 
 NOT_TAKEN = "it was approved, but nobody took the approval in time"
 
@@ -23,16 +24,15 @@ def build_lapse_events(rows: Rows, wish: str, now: int) -> list[Event]:
     return [AnswerLapsed(ask_id=ask.id, reason=NOT_TAKEN)] if ask is not None and is_lapsed(ask, now) else []
 
 
-def _mask_call(title: str, subject: Subject, fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _mask_call(title: Words, subject: Subject, fields: dict[str, Any]) -> tuple[Words, dict[str, Any]]:
     """The stored and shown form of a call: without its secrets, which the digest covers and the asker has."""
     arguments = mask_secrets(subject.arguments)
     if arguments == subject.arguments:
         return title, fields
-    why = f"{fields.get('why') or ''} Secrets in it are masked here; the call that runs has them.".strip()
-    labels = mask_secrets(fields.get("labels") or {})
-    shown = {"subject": msgspec.structs.replace(subject, arguments=arguments), "why": mask_text(why), "labels": labels}
-    text = mask_text(fields.get("text") or "")
-    return build_call_title(subject.tool, arguments), {**fields, **shown, "text": text, "edits": False}
+    told = {name: mask_secrets(fields[name]) for name in ("why", "text", "labels", "like") if fields.get(name)}
+    why = build_sentence("ask_why.masked_also", why=told["why"]) if "why" in told else build_sentence("ask_why.masked")
+    shown = {**told, "why": why, "subject": msgspec.structs.replace(subject, arguments=arguments), "edits": False}
+    return build_call_title(subject.tool, arguments), {**fields, **shown}
 
 
 def build_ask_raised(
@@ -40,7 +40,7 @@ def build_ask_raised(
     ask_id: str,
     kind: AskKind,
     asker: Asker,
-    title: str,
+    title: Words,
     *,
     wish: str | None = None,
     risk: Risk = "low",
@@ -56,7 +56,8 @@ def build_ask_raised(
         digest = hash_call(subject)
         title, fields = _mask_call(title, subject, fields)
     else:
-        digest = hash_wish(kind, title, fields.get("text", ""), fields.get("questions", []), fields.get("form"))
+        words = str(title), str(fields.get("text", ""))
+        digest = hash_wish(kind, *words, fields.get("questions", []), fields.get("form"))
     return AskRaised(
         ask_id=ask_id,
         kind=kind,

@@ -51,13 +51,14 @@ def build_call_title(tool: str, arguments: Any) -> str:
 
 def is_fully_titled(ask: Ask, most: int) -> bool:
     """Whether the title alone shows all that an approval of the ask would allow, in at most so many characters."""
-    if len(ask.title) > most or ask.form is not None or ask.contents or "reach" in ask.labels:
+    title = str(ask.title)
+    if len(title) > most or ask.form is not None or ask.contents or "reach" in ask.labels:
         return False
     if ask.subject is None:
-        return ask.text.strip() in ("", ask.title.strip()) and not ask.questions
+        return str(ask.text).strip() in ("", title.strip()) and not ask.questions
     given = ask.subject.arguments
     is_shown = not isinstance(given, dict) or len(given) <= 1 or not _NAMED.keys() & given.keys()
-    return is_shown and ask.title == build_call_title(ask.subject.tool, given)
+    return is_shown and title == build_call_title(ask.subject.tool, given)
 
 
 def _render_value(value: Any) -> str:

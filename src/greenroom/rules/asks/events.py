@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from greenroom.log.model import Event
 from greenroom.rules.asks.model import AnswerFields, AskFields
+from greenroom.sentences import Words
 
 
 class AskRaised(AskFields, Event, frozen=True, kw_only=True):
@@ -80,7 +81,7 @@ class AskWithdrawn(Event, frozen=True, kw_only=True):
 
     privileged: ClassVar[bool] = True
     ask_id: str
-    reason: str
+    reason: Words
     gone: bool = False
     """Whether the asker is gone, so that nobody needs the answer."""
 
@@ -116,7 +117,7 @@ class AnswerMissed(Event, frozen=True, kw_only=True):
     """Who asked has not waited for the answer, and cannot be given it any more."""
 
     ask_id: str
-    reason: str
+    reason: Words
 
 
 class AnswerLapsed(Event, frozen=True, kw_only=True):
@@ -124,7 +125,7 @@ class AnswerLapsed(Event, frozen=True, kw_only=True):
 
     privileged: ClassVar[bool] = True
     ask_id: str
-    reason: str
+    reason: Words
 
 
 class AnswerTaken(Event, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from greenroom.link.ask_kinds import AnswerScope, AnswerVerdict, AskKind, AskSta
 from greenroom.link.call_digest import Subject
 from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Row, Table
+from greenroom.sentences import Sentence, Words
 
 ROOM = "room:"
 """The prefix of a room in `delegated_to` and `asked_of`; anything else there names a person."""
@@ -109,14 +110,16 @@ class AskFields(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: AskKind
     asker: Asker
-    title: str
+    title: Words
     thread_id: str | None = None
     room: str | None = None
     risk: Risk = "low"
-    why: str = ""
+    why: Words = ""
     """Why it is asked: the words of the rule that made it an ask."""
+    like: Sentence | None = None
+    """Which calls a wider approval would cover."""
     rule: str = ""
-    text: str = ""
+    text: Words = ""
     questions: list[AskQuestion] = []
     form: dict[str, Any] | None = None
     """The JSON schema that an answer's form value must fit."""
@@ -158,7 +161,7 @@ class Ask(AskFields, Row, frozen=True, kw_only=True):
     """The next time at which something happens by itself; 0 is never."""
     answer: AskAnswer | None = None
     closed_at: int = 0
-    reason: str = ""
+    reason: Words = ""
     """Why it was withdrawn, or why its answer reaches nobody."""
     taken_at: int = 0
     """When the waiting side was handed the answer."""

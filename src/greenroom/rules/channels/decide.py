@@ -23,9 +23,11 @@ from greenroom.rules.channels.model import (
     RulesSet,
     SetRules,
 )
+from greenroom.sentences import Words
 
 _HOURS = re.compile(r"([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d")
 _MOST = 50
+_WORDS = 300
 
 
 def add_channel(rows: Rows, command: AddChannel, context: Context) -> list[Event]:
@@ -73,15 +75,19 @@ def set_rules(rows: Rows, command: SetRules, context: Context) -> list[Event]:
 
 def remove_channel(rows: Rows, command: RemoveChannel, context: Context) -> list[Event]:
     channel = need_channel(rows, need_principal(command), command.channel_id)
-    return [ChannelRemoved(channel_id=channel.id, reason=command.reason[:300])]
+    return [ChannelRemoved(channel_id=channel.id, reason=_shorten(command.reason))]
 
 
 def note_delivery(rows: Rows, command: NoteDelivery, context: Context) -> list[Event]:
     need_right(need_principal(command), "operate")
     channel = rows.get(CHANNELS, command.channel_id)
-    if channel is None or channel.failed == command.failed[:300]:
+    if channel is None or channel.failed == _shorten(command.failed):
         return []
-    return [DeliveryNoted(channel_id=channel.id, failed=command.failed[:300])]
+    return [DeliveryNoted(channel_id=channel.id, failed=_shorten(command.failed))]
+
+
+def _shorten(words: Words) -> Words:
+    return words[:_WORDS] if isinstance(words, str) else words
 
 
 DECIDE: dict[type[Command], Decide] = {

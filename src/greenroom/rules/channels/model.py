@@ -7,6 +7,7 @@ import msgspec
 from greenroom.link.ask_kinds import AskKind
 from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Command, Event, Row, Table
+from greenroom.sentences import Words
 from greenroom.validation import Sent
 
 ChannelKind = Literal["push", "ntfy", "chat", "webhook"]
@@ -48,7 +49,7 @@ class Channel(ChannelFields, Row, frozen=True, kw_only=True):
     created_at: int
     since: int
     """The seq from which on it notifies."""
-    failed: str = ""
+    failed: Words = ""
     """Why it could not be reached the last time it was tried; empty when it was."""
     failed_at: int = 0
 
@@ -77,14 +78,14 @@ class RemoveChannel(Command, frozen=True, kw_only=True):
     """Remove a channel."""
 
     channel_id: str
-    reason: str = ""
+    reason: Words = ""
 
 
 class NoteDelivery(Command, frozen=True, kw_only=True):
     """The hub has tried a channel: it failed for a reason, or worked again."""
 
     channel_id: str
-    failed: str
+    failed: Words
 
 
 class ChannelAdded(ChannelFields, Event, frozen=True, kw_only=True):
@@ -106,11 +107,11 @@ class ChannelRemoved(Event, frozen=True, kw_only=True):
 
     privileged: ClassVar[bool] = True
     channel_id: str
-    reason: str = ""
+    reason: Words = ""
 
 
 class DeliveryNoted(Event, frozen=True, kw_only=True):
     """A channel failed, or worked again."""
 
     channel_id: str
-    failed: str
+    failed: Words

@@ -2,6 +2,7 @@
 
 from greenroom.rules.channels.model import RemoveChannel
 from greenroom.rules.verb import CliVerb, Verb
+from greenroom.sentences import build_sentence
 
 CHANNEL_VERBS = (
     Verb(
@@ -10,7 +11,7 @@ CHANNEL_VERBS = (
         "/api/notify/channels/{channel_id}",
         "answer",
         "Remove a channel",
-        sets={"reason": "removed by its owner"},
+        sets={"reason": build_sentence("revoked.by_owner")},
         status=204,
         cli=CliVerb("notify remove", "{id} is removed.", "chn_01m7...", kind="chn", gone=None),
     ),

@@ -1,6 +1,6 @@
 """What changes in the policy after a call was judged, and after a person answered."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -8,11 +8,12 @@ from greenroom.link.ask_kinds import AnswerScope, AnswerVerdict
 from greenroom.link.policy_facts.call_request import CallRequest
 from greenroom.log.codec import encode
 from greenroom.log.model import Event, Rows
-from greenroom.rules.access.secrets import mask_secrets, mask_text
+from greenroom.rules.access.secrets import mask_secrets
 from greenroom.rules.policy.events import CallJudged, GrantGiven, JudgementAnswered, RulePut
 from greenroom.rules.policy.model import JUDGEMENTS, RULES, Decision, Judgement, Verdict
 from greenroom.rules.policy.remembered_rule import RuleChoice, build_remembered_rule, need_seen_risk
 from greenroom.rules.policy.rule_set import find_rules
+from greenroom.sentences import Sentence
 
 MAX_KEPT_BYTES = 65_536
 BETWEEN = 1000
@@ -28,7 +29,7 @@ def build_judgement_events(
         wanted = msgspec.structs.replace(wanted, arguments={"too_large": True})
     elif (arguments := mask_secrets(wanted.arguments)) != wanted.arguments:
         wanted = msgspec.structs.replace(wanted, arguments=arguments, resolved=mask_secrets(wanted.resolved))
-        words = {"why": mask_text(verdict.why), "like_words": mask_text(verdict.like_words)}
+        words = {"why": mask_secrets(verdict.why), "like_words": mask_secrets(verdict.like_words)}
         verdict = msgspec.structs.replace(verdict, **words)
     return [CallJudged(judgement_id=judgement_id, wanted=wanted, verdict=verdict, ask_id=ask_id)]
 
@@ -63,11 +64,12 @@ def build_answer_events(
     return events
 
 
-def build_reach_labels(verdict: Verdict) -> dict[str, str]:
+def build_reach_fields(verdict: Verdict) -> dict[str, Any]:
     """The calls that a wider approval of an ask would cover, and whether a plain approval covers the run."""
-    if not verdict.like_words:
+    if not isinstance(verdict.like_words, Sentence):
         return {}
-    return {"like": verdict.like_words[:1000]} | ({"reach": "run"} if verdict.once == "run" else {})
+    reach = {"reach": "run"} if verdict.once == "run" else {}
+    return {"like": verdict.like_words, "labels": {"like": str(verdict.like_words), **reach}}
 
 
 def _build_grant(judgement: Judgement, for_profile: bool, grant_id: str, ask_id: str) -> GrantGiven:

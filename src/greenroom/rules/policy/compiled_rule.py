@@ -8,9 +8,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Literal
 
-from greenroom.expressions import BadExpression, Expression, ExpressionFailed, compile_expression
+from greenroom.expressions import Expression, ExpressionFailed, compile_expression
 from greenroom.link.policy_facts.call_request import CallKind, CallRequest, LineageEntry
-from greenroom.link.policy_facts.known_tools import COMMAND_ARGUMENTS, KINDS
+from greenroom.link.policy_facts.known_tools import COMMAND_ARGUMENTS
 from greenroom.link.policy_facts.shell_nodes import Word
 from greenroom.link.policy_facts.shell_parser import ParsedShell, SimpleCommand
 from greenroom.log.codec import encode
@@ -44,56 +44,9 @@ OUTSIDE_PROFILE = "external"
 """What rules call the profile of an agent that came from outside."""
 _LONGEST = 20_000
 """A longer text is not searched by a pattern: that could take forever."""
-_MOST_PATTERNS = 500
-_LONGEST_PATTERN = 1000
 _MOST_WORDS = 400
 """Of a command; more of them are not compared with patterns of paths."""
-_HOURS = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)")
-
-
-def find_rule_problems(rule: Rule) -> list[str]:
-    """What is wrong with a rule, each with its key and what to write instead."""
-    out = []
-    if rule.when:
-        try:
-            compile_expression(rule.when, CEL_NAMES, condition=True)
-        except BadExpression as error:
-            out.append(f"when: {error.message}")
-    out += [
-        f"kinds: '{kind}' is not known; write any of {', '.join(KINDS)}" for kind in rule.kinds if kind not in KINDS
-    ]
-    out += [f"days: '{day}' is not known; write any of {', '.join(DAYS)}" for day in rule.days if day not in DAYS]
-    for name in ("min_depth", "max_depth"):
-        if (getattr(rule, name) or 0) < 0:
-            out.append(f"{name}: write a number from 0")
-    if rule.hours and not _HOURS.fullmatch(rule.hours):
-        out.append("hours: write from and to, as 09:00-18:00")
-    if rule.once and rule.decision != "ask":
-        out.append('once: it belongs to a rule with decision = "ask"')
-    for pattern in rule.commands:
-        words = pattern.split()
-        if not words:
-            out.append('commands: a command has at least one word, such as "git status"')
-        elif "**" in words[:-1] or words[0] == "**":
-            out.append(f"commands: in '{pattern}' `**` can only be the last word")
-        elif rule.decision == "allow" and not set(words[0]).isdisjoint("*?["):
-            out.append(f"commands: '{pattern}' must name its program, for it allows")
-    for name in ("tools", "profiles", "hosts", "paths", "directories", "calls", "threads", "runs"):
-        out += [f"{name}: an empty text matches nothing" for one in getattr(rule, name) if not one.strip()]
-    return out + _find_excess(rule)
-
-
-def _find_excess(rule: Rule) -> list[str]:
-    """Lists and patterns that are too long: every call is compared with all of them."""
-    out = []
-    for name in rule.__struct_fields__:
-        value = getattr(rule, name)
-        texts = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
-        if len(texts) > _MOST_PATTERNS:
-            out.append(f"{name}: write at most {_MOST_PATTERNS}, and the others in another rule")
-        elif any(len(text) > _LONGEST_PATTERN for text in texts):
-            out.append(f"{name}: each has at most {_LONGEST_PATTERN} characters")
-    return out
+HOURS = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)")
 
 
 class CompiledRule:
@@ -360,7 +313,7 @@ def _fits_time(rule: Rule, now: int, zone: str) -> bool:
         return False
     if not rule.hours:
         return True
-    found = _HOURS.fullmatch(rule.hours)
+    found = HOURS.fullmatch(rule.hours)
     if found is None:
         return False
     minute = there.hour * 60 + there.minute

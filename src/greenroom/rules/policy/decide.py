@@ -12,11 +12,13 @@ from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.queries import need_right
 from greenroom.rules.policy.answer_effects import BETWEEN, build_judgement_events, compute_last_place, get_place_before
 from greenroom.rules.policy.commands import JudgeCall, LoadRules, PutRule, RemoveRule, RevokeGrant
-from greenroom.rules.policy.compiled_rule import find_rule_problems
 from greenroom.rules.policy.events import GrantRevoked, OptionsSet, RulePut, RuleRemoved
 from greenroom.rules.policy.judge import judge
 from greenroom.rules.policy.model import GRANTS, RULES, KeptRule, Options, Rule
+from greenroom.rules.policy.rule_problems import find_rule_problems
 from greenroom.rules.policy.rule_set import find_rules, get_state, rule_not_found
+from greenroom.sentences import Sentence, build_sentence
+from greenroom.validation import build_named_problem
 
 MAX_RULES = 5000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -24,36 +26,38 @@ _FILE_PLACE = -10_000_000
 """Rules of the file come before all others, in the order of the file."""
 
 
-def find_named_rule_problems(name: str, rule: Rule) -> list[str]:
+def find_named_rule_problems(name: str, rule: Rule) -> list[Sentence]:
     """What is wrong with a rule and its name."""
-    out = [] if _NAME.fullmatch(name) else ["name: use 1 to 64 letters, digits, '.', '-' or '_'"]
+    out = [] if _NAME.fullmatch(name) else [build_named_problem("name", build_sentence("rule_problem.name"))]
     if name.startswith(("default.", "profile.", "budget.", "grant.")) or name in ("loop", "error"):
-        out.append(f"name: '{name}' is a name that the policy itself uses")
+        out.append(build_named_problem("name", build_sentence("rule_problem.own_name", name=name)))
     return out + find_rule_problems(rule)
 
 
-def find_option_problems(options: Options) -> list[str]:
+def find_option_problems(options: Options) -> list[Sentence]:
     """What is wrong with the policy's options."""
     out = []
     try:
         zoneinfo.ZoneInfo(options.timezone)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        out.append(f"timezone: '{options.timezone[:60]}' is not known; write a name such as Europe/Berlin, or UTC")
+        said = build_sentence("rule_problem.timezone", name=options.timezone[:60])
+        out.append(build_named_problem("timezone", said))
     if options.loop_times < 0 or options.loop_times == 1:
-        out.append("loop_times: write 0 for never, or a number from 2")
+        out.append(build_named_problem("loop_times", build_sentence("rule_problem.loop_times")))
     if options.loop_window_s < 1:
-        out.append("loop_window_s: write a number from 1")
+        out.append(build_named_problem("loop_window_s", build_sentence("rule_problem.from_one")))
     if options.contested_s < 0:
-        out.append("contested_s: write 0 for never, or a number of seconds")
+        out.append(build_named_problem("contested_s", build_sentence("rule_problem.contested_s")))
     budget = msgspec.structs.asdict(options.budget)
-    return out + [f"budget.{name}: write a number from 0" for name, most in budget.items() if (most or 0) < 0]
+    from_zero = build_sentence("rule_problem.from_zero")
+    return out + [build_named_problem(f"budget.{name}", from_zero) for name, most in budget.items() if (most or 0) < 0]
 
 
 def put_rule(rows: Rows, command: PutRule, context: Context) -> list[Event]:
     need_right(need_principal(command), "operate")
     wrong = find_named_rule_problems(command.name, command.rule)
     if wrong:
-        raise Refused("bad_rule", details={"problems": wrong}, name=command.name[:64], problems=wrong)
+        raise Refused("bad_rule", details={"problems": list(map(str, wrong))}, name=command.name[:64], problems=wrong)
     found = rows.get(RULES, command.name)
     if found is not None and found.source == "file":
         raise Refused("rule_in_file.change", "conflict", name=command.name)

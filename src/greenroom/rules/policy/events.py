@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 from greenroom.link.policy_facts.call_request import CallRequest
 from greenroom.log.model import Event
 from greenroom.rules.policy.model import Options, Rule, Verdict
+from greenroom.sentences import Words
 
 
 class RulePut(Event, frozen=True, kw_only=True):
@@ -56,7 +57,7 @@ class GrantGiven(Event, frozen=True, kw_only=True):
     scope: Literal["run", "profile"]
     holder: str
     like: str
-    words: str
+    words: Words
     ask_id: str | None = None
 
 

@@ -7,11 +7,14 @@ import msgspec
 from greenroom.link.policy_facts.call_request import CallKind, CallRequest, Risk
 from greenroom.log.model import Row, Table
 from greenroom.log.pages import PagedRow
+from greenroom.sentences import Words
 
 Decision = Literal["allow", "deny", "ask"]
 Where = Literal["any", "inside", "outside"]
 STRICTNESS: dict[str, int] = {"allow": 0, "ask": 1, "deny": 2}
 DEFAULT_LOOP_TIMES = 10
+TRIED = "this rule"
+"""The name of a rule that is tried without one."""
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -56,7 +59,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     """The risk that is shown; None leaves the one that was worked out."""
     once: Literal["", "run"] = ""
     """For an ask: one approval covers similar calls of the same run."""
-    note: str = ""
+    note: Words = ""
     """Why the rule is there, in words that are shown with its decisions."""
 
 
@@ -115,12 +118,12 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     risk: Risk
     rule: str
     """The name of the rule, or `default.<name>`, `profile.<name>`, `budget.<name>`, `loop`, `grant.<id>`, `error`."""
-    why: str
+    why: Words
     once: str = ""
     """`run` if one approval covers similar calls of the same run."""
     like: str = ""
     """The key of all calls that an approval for this run or profile would cover."""
-    like_words: str = ""
+    like_words: Words = ""
     """The same in words, for the button."""
     kind: CallKind = "other"
     digest: str = ""
@@ -154,7 +157,7 @@ class Grant(Row, frozen=True, kw_only=True):
     holder: str
     """The run's id or the profile's name."""
     like: str
-    words: str
+    words: Words
     at: int
     by: str
     ask_id: str | None = None

@@ -18,6 +18,7 @@ from greenroom.link.policy_facts.wrappers import find_inner
 from greenroom.rules.policy.compiled_rule import OUTSIDE_PROFILE
 from greenroom.rules.policy.model import Decision, Judgement, Rule
 from greenroom.runtimes.call_facts import CallFacts, build_exact_key, read_call_facts
+from greenroom.sentences import Sentence, Words, build_sentence
 
 AxisName = Literal["what", "who", "where", "lasts"]
 Code = Literal[
@@ -85,7 +86,8 @@ class RememberedRule(msgspec.Struct, frozen=True, kw_only=True):
     axes: list[Axis]
     risk: Risk
     """The risk of the call; a call of high risk becomes a rule that allows only when the choice names the risk."""
-    why: str
+    why: Words
+    sentences: dict[str, Sentence] = {}
 
 
 def build_remembered_rule(past: Judgement, decision: Decision, choice: RuleChoice, now: int) -> RememberedRule:
@@ -102,13 +104,14 @@ def build_remembered_rule(past: Judgement, decision: Decision, choice: RuleChoic
     for axis in others:
         choice = _apply_choice(axis, choice)
     bare = _build_condition(past, facts, decision, choice)
+    call = _shorten(what.options[0].value if bare.calls else past.wanted.tool)
     rule = msgspec.structs.replace(
         bare,
         profiles=[_escape_pattern(name) for name in _find_profiles(past.wanted)] if choice.who == "profile" else [],
         directories=_find_directories(past.wanted) if others[1].options and choice.where == "folder" else [],
         runs=[place.run for place in past.wanted.lineage if place.run] if choice.lasts == "run" else [],
         until=now + _DAYS[choice.lasts] * _DAY_MS if choice.lasts in _DAYS else None,
-        note=f"remembered from an answer about {_shorten(what.options[0].value if bare.calls else past.wanted.tool)}",
+        note=build_sentence("rule_note.remembered", call=call),
     )
     return RememberedRule(
         name=_build_rule_name(decision, next(one for one in what.options if one.choice == choice.what)),

@@ -3,32 +3,36 @@
 import msgspec
 
 from greenroom.rules.policy.model import Rule
+from greenroom.sentences import Sentence, Words, build_sentence
 
 
 class RuleTemplate(msgspec.Struct, frozen=True, kw_only=True):
     """Rules by name, in order."""
 
     name: str
-    words: str
+    words: Words
     rules: list[tuple[str, Rule]]
+    sentences: dict[str, Sentence] = {}
 
 
+_LOCAL_ONLY = build_sentence("rule_note.local_only")
+_READ_ONLY = build_sentence("rule_note.read_only")
 TEMPLATES: tuple[RuleTemplate, ...] = (
     RuleTemplate(
         name="read-only",
-        words="Agents look and talk, and change nothing: writing, the network and commands that do more are refused.",
+        words=build_sentence("rule_template.read_only"),
         rules=[
-            ("read-only-write", Rule(decision="deny", kinds=["write"], note="this room is read-only")),
-            ("read-only-network", Rule(decision="deny", kinds=["network"], note="this room is read-only")),
+            ("read-only-write", Rule(decision="deny", kinds=["write"], note=_READ_ONLY)),
+            ("read-only-network", Rule(decision="deny", kinds=["network"], note=_READ_ONLY)),
             (
                 "read-only-execute",
-                Rule(decision="deny", kinds=["execute"], when='risk != "low"', note="this room is read-only"),
+                Rule(decision="deny", kinds=["execute"], when='risk != "low"', note=_READ_ONLY),
             ),
         ],
     ),
     RuleTemplate(
         name="trusted-repo",
-        words="Agents work in their own directory without asking: they write there, use git there, and run its tests.",
+        words=build_sentence("rule_template.trusted_repo"),
         rules=[
             ("trusted-repo-write", Rule(decision="allow", kinds=["write"], where="inside")),
             (
@@ -58,16 +62,19 @@ TEMPLATES: tuple[RuleTemplate, ...] = (
     ),
     RuleTemplate(
         name="locked-down",
-        words="Everything is asked about, each time; what leaves the machine is refused.",
+        words=build_sentence("rule_template.locked_down"),
         rules=[
-            ("locked-down-network", Rule(decision="deny", kinds=["network"], note="nothing leaves this machine")),
+            (
+                "locked-down-network",
+                Rule(decision="deny", kinds=["network"], note=_LOCAL_ONLY),
+            ),
             ("locked-down-outside", Rule(decision="deny", kinds=["write"], where="outside")),
             ("locked-down-rest", Rule(decision="ask", kinds=["read", "search", "write", "execute", "other"])),
         ],
     ),
     RuleTemplate(
         name="no-network",
-        words="Agents work, but reach no other machine by their tools.",
+        words=build_sentence("rule_template.no_network"),
         rules=[
             ("no-network-tools", Rule(decision="deny", kinds=["network"])),
             (

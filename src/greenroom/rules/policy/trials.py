@@ -11,15 +11,15 @@ from greenroom.log.model import Rows
 from greenroom.rules.policy.answer_effects import find_free_rule_name
 from greenroom.rules.policy.compiled_rule import CompiledRule
 from greenroom.rules.policy.judge import judge_by_rules
-from greenroom.rules.policy.model import JUDGEMENTS, Decision, Judgement, KeptRule, Rule
+from greenroom.rules.policy.model import JUDGEMENTS, TRIED, Decision, Judgement, KeptRule, Rule
 from greenroom.rules.policy.remembered_rule import RuleChoice, build_remembered_rule
 from greenroom.rules.policy.rule_set import RuleSet, find_rules, get_state, rule_not_found
 from greenroom.runtimes.call_facts import read_call_facts
+from greenroom.sentences import Sentence, Words, build_sentence
 
 _LOOKED_AT = 1000
 _MOST_SUGGESTED = 20
-TRIED = "this rule"
-"""The name of a rule that is tried without one."""
+_SUGGESTED: dict[Decision, str] = {"allow": "suggested.approve", "deny": "suggested.deny"}
 
 
 class TrialLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +39,8 @@ class TrialLine(msgspec.Struct, frozen=True, kw_only=True):
     fits: str
     """Whether the rule on trial matches the call: yes, no or maybe."""
     rule: str
-    why: str
+    why: Words
+    sentences: dict[str, Sentence] = {}
 
 
 class RuleTrial(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +61,8 @@ class Suggestion(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     rule: Rule
     times: int
-    words: str
+    words: Words
+    sentences: dict[str, Sentence] = {}
 
 
 def try_rule(rows: Rows, rule: Rule | None, name: str | None, last: int, *, is_all: bool) -> RuleTrial:
@@ -95,7 +97,7 @@ def try_rule(rows: Rows, rule: Rule | None, name: str | None, last: int, *, is_a
     )
 
 
-def _build_line(past: Judgement, would: str, fits: str, rule: str, why: str) -> TrialLine:
+def _build_line(past: Judgement, would: str, fits: str, rule: str, why: Words) -> TrialLine:
     return copy_fields(
         past,
         TrialLine,
@@ -146,7 +148,7 @@ def find_suggestions(rows: Rows, least: int = 3) -> list[Suggestion]:
         name, rule = _build_narrowest_rule(newest, decision)
         if any(_build_narrowest_rule(past, decision)[1].directories != rule.directories for past in several):
             rule = msgspec.structs.replace(rule, directories=[])
-        words = f"{len(several)} times the answer was {newest.answer}"
+        words = build_sentence(_SUGGESTED[decision], times=len(several))
         found.append(Suggestion(name=find_free_rule_name(rows, name), rule=rule, times=len(several), words=words))
     return sorted(found, key=lambda one: -one.times)[:_MOST_SUGGESTED]
 

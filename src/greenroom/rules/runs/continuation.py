@@ -7,6 +7,7 @@ from greenroom.rules.agents.model import AGENTS
 from greenroom.rules.nodes.model import NODES
 from greenroom.rules.runs.model import LIVE, Run
 from greenroom.rules.runs.queries import need_run
+from greenroom.sentences import Sentence, build_sentence
 
 
 def need_continuable(rows: Rows, by: Principal, run_id: str) -> Run:
@@ -20,12 +21,12 @@ def need_continuable(rows: Rows, by: Principal, run_id: str) -> Run:
     return run
 
 
-def _explain_obstacle(rows: Rows, run: Run) -> str:
+def _explain_obstacle(rows: Rows, run: Run) -> Sentence | None:
     agent = rows.get(AGENTS, run.agent_id)
     if agent is None or agent.state != "registered":
-        return "The agent has left the hub"
+        return build_sentence("obstacle.agent_left")
     if not agent.session and agent.process not in ("starting", "busy", "idle"):
-        return "The agent keeps no conversation that it could go on with"
+        return build_sentence("obstacle.no_conversation")
     if agent.node_id is not None and rows.get(NODES, agent.node_id) is None:
-        return "The node with the agent's conversation was removed"
-    return ""
+        return build_sentence("obstacle.node_removed")
+    return None

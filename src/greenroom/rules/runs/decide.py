@@ -25,6 +25,7 @@ from greenroom.rules.runs.pauses import pause_run, withdraw_pause_asks
 from greenroom.rules.runs.permissions import withdraw_asks_of_run
 from greenroom.rules.runs.queries import find_below, need_run, need_tree
 from greenroom.rules.threads.visible_agents import need_agent
+from greenroom.sentences import build_sentence
 
 _REASON = 500
 
@@ -61,7 +62,7 @@ def cancel_run(rows: Rows, command: CancelRun, context: Context) -> list[Event]:
     live = [one for one in ending if one.status in LIVE]
     for number, one in enumerate(live):
         events += build_cancel_events(rows, one, f"{command.order_seed}_{number}", command.reason[:_REASON])
-        events += withdraw_asks_of_run(rows, one, "the run was cancelled")
+        events += withdraw_asks_of_run(rows, one, build_sentence("withdrawn.cancelled"))
     return events
 
 
@@ -93,7 +94,7 @@ def expire_run(rows: Rows, command: ExpireRun, context: Context) -> list[Event]:
     run = rows.get(RUNS, command.run_id)
     if run is None or run.status != "running" or not 0 < run.deadline <= context.now:
         return []
-    return pause_run(rows, run, f"{run.timeout_s} s of time are used", command.order_id, context)
+    return pause_run(rows, run, build_sentence("pause.time", seconds=run.timeout_s), command.order_id, context)
 
 
 def go_on(rows: Rows, command: GoOn, context: Context) -> list[Event]:

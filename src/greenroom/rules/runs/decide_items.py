@@ -42,7 +42,7 @@ from greenroom.rules.policy.budgets import format_day, get_exhausted_day_budget
 from greenroom.rules.policy.events import MoneySpent
 from greenroom.rules.policy.rule_set import get_state
 from greenroom.rules.runs.call_size import has_too_many_values, trim_values
-from greenroom.rules.runs.cancellation import build_cancel_events
+from greenroom.rules.runs.cancellation import STATUS_WORDS, build_cancel_events
 from greenroom.rules.runs.commands import NodeItem, TakeItem
 from greenroom.rules.runs.events import ApprovalRefused, RunBegan, RunEnded, RunHeard
 from greenroom.rules.runs.loop_detection import pause_if_looping
@@ -56,15 +56,16 @@ from greenroom.rules.runs.permissions import (
     withdraw_asks_of_call,
     withdraw_asks_of_run,
 )
+from greenroom.sentences import Sentence, Words, build_sentence
 
-LOST = "the node was restarted: resume the run to go on"
+LOST = build_sentence("run_error.lost")
 _ENDINGS = (TurnReport, Died, RunLost)
 _WITH_ARGUMENTS = (CallStarted, CallReport)
 _READ = (CallStarted, CallReport, QuestionAsked)
 """Reports whose values the rules read, and do not only store."""
 _WITHOUT_WORDS = {
-    "refused": "the model refused to go on",
-    "limit": "the agent's runtime reached a limit of its own",
+    "refused": build_sentence("run_error.refused"),
+    "limit": build_sentence("run_error.own_limit"),
 }
 """Why a turn failed, where its runtime does not say."""
 _STATUS: dict[TurnEnding, EndStatus] = {
@@ -111,7 +112,7 @@ def _build_item_events(rows: Rows, run: Run, item: NodeItem, seed: str, context:
     if exceeded and not isinstance(heard, _ENDINGS):
         return [
             *build_cancel_events(rows, run, seed, exceeded, "failed"),
-            *withdraw_asks_of_run(rows, run, "the run was cut off"),
+            *withdraw_asks_of_run(rows, run, build_sentence("withdrawn.cut_off")),
         ]
     is_too_large = isinstance(heard, _READ) and has_too_many_values(heard)
     if isinstance(heard, _READ) and is_too_large:
@@ -132,7 +133,8 @@ def _build_consequences(rows: Rows, run: Run, heard: Report, seed: str, context:
         case CallReport():
             return ask_permission(rows, run, heard, seed, context)
         case ApprovalUnused():
-            return [ApprovalRefused(run_id=run.id, permission=heard.permission[:500], reason=heard.reason[:500])]
+            reason = heard.reason[:500] if isinstance(heard.reason, str) else heard.reason
+            return [ApprovalRefused(run_id=run.id, permission=heard.permission[:500], reason=reason)]
         case QuestionAsked():
             return ask_question(rows, run, heard, seed, context)
         case PermissionWithdrawn():
@@ -178,22 +180,28 @@ def _begin(rows: Rows, run: Run, opened: SessionReport) -> list[Event]:
     return [began, busy, *revoked]
 
 
-def _explain_death(run: Run, died: Died) -> str:
-    words = died.last_words.strip()
-    error = f"the agent's process ended (code {died.code})" + (f": {words}" if words else "")
-    return f"{run.waiting_for}; {error}" if run.is_paused else error  # not every runtime outlasts being stopped
+def _explain_death(run: Run, died: Died) -> Sentence:
+    words = died.last_words.strip() if isinstance(died.last_words, str) else died.last_words
+    if words:
+        error = build_sentence("run_error.died_saying", code=died.code, words=words)
+    else:
+        error = build_sentence("run_error.died", code=died.code)
+    if not run.is_paused:
+        return error
+    # not every runtime outlasts being stopped
+    return build_sentence("run_error.while_paused", waiting=run.waiting_for, error=error)
 
 
-def _find_exceeded_limit(rows: Rows, run: Run, item: NodeItem, context: Context) -> str:
-    """Which limit of bytes a run goes beyond with an item; empty if none."""
+def _find_exceeded_limit(rows: Rows, run: Run, item: NodeItem, context: Context) -> Sentence | None:
+    """Which limit of bytes a run goes beyond with an item; None if none."""
     settings, said = context.settings, run.heard_bytes + item.size
     if settings.max_run_bytes and said > settings.max_run_bytes:
         most = settings.max_run_bytes
-        return f"the run has said more than {most} bytes and was cut off: see the setting max_run_bytes"
+        return build_sentence("run_error.max_run_bytes", limit=most)
     most = settings.max_agent_bytes
     if most and get_stored_bytes(rows, run.agent_id) + said > most:
-        return f"the agent has stored more than {most} bytes in all and was cut off: see the setting max_agent_bytes"
-    return ""
+        return build_sentence("run_error.max_agent_bytes", limit=most)
+    return None
 
 
 def _count_usage(rows: Rows, run: Run, heard: Usage, seed: str, context: Context) -> list[Event]:
@@ -212,29 +220,31 @@ def _count_usage(rows: Rows, run: Run, heard: Usage, seed: str, context: Context
     return [*events, *pause_run(rows, run, reason, seed, context)]
 
 
-def _get_reached_limit(rows: Rows, run: Run, spent: RunUsage, usd: float, tokens: int, context: Context) -> str | None:
+def _get_reached_limit(
+    rows: Rows, run: Run, spent: RunUsage, usd: float, tokens: int, context: Context
+) -> Sentence | None:
     tree = rows.get(TREES, run.root_id)
     if tree is None:
         return None
     limits, used, cost = tree.limits, tree.tokens + tokens, tree.cost_usd + usd
     if limits.max_tokens is not None and used > limits.max_tokens:
-        return f"the tree has used {used} of {limits.max_tokens} tokens"
+        return build_sentence("pause.tree_tokens", used=used, limit=limits.max_tokens)
     if limits.max_cost_usd is not None and cost > limits.max_cost_usd:
-        return f"the tree has used {cost:.2f} of {limits.max_cost_usd:.2f} USD"
+        return build_sentence("pause.tree_usd", used=f"{cost:.2f}", limit=f"{limits.max_cost_usd:.2f}")
     if run.max_tokens is not None and spent.tokens > run.max_tokens:
-        return f"the run has used {spent.tokens} of {run.max_tokens} tokens"
+        return build_sentence("pause.run_tokens", used=spent.tokens, limit=run.max_tokens)
     if run.max_cost_usd is not None and (spent.cost_usd or 0.0) > run.max_cost_usd:
-        return f"the run has used {spent.cost_usd:.2f} of {run.max_cost_usd:.2f} USD"
+        return build_sentence("pause.run_usd", used=f"{spent.cost_usd:.2f}", limit=f"{run.max_cost_usd:.2f}")
     if run.extended_at and format_day(run.extended_at) == format_day(context.now):
         return None  # a person has resumed it today
     today = get_exhausted_day_budget(rows, get_state(rows).options, context.now, usd=usd, tokens=tokens)
-    return None if today is None else today[1][0].lower() + today[1][1:]
+    return None if today is None else today[1]
 
 
 def _end_turn(rows: Rows, run: Run, ended: TurnReport, seed: str) -> list[Event]:
     status, error = _STATUS[ended.reason], ended.error or None
     if error is None and status == "failed":
-        error = _WITHOUT_WORDS.get(ended.reason, "the agent's runtime failed")
+        error = _WITHOUT_WORDS.get(ended.reason, build_sentence("run_error.runtime"))
     return build_end_events(rows, run, status, seed, error=error, output=ended.text, result=ended.output, alive=True)
 
 
@@ -244,7 +254,7 @@ def build_end_events(
     status: EndStatus,
     seed: str,
     *,
-    error: str | None = None,
+    error: Words | None = None,
     output: str | None = None,
     result: Any = None,
     alive: bool,
@@ -257,7 +267,8 @@ def build_end_events(
         result=result,
         error=error if status != "completed" else None,
     )
-    events: list[Event] = [ended, *withdraw_asks_of_run(rows, run, f"the run is over: {status}")]
+    over = build_sentence("withdrawn.run_over", status=STATUS_WORDS.get(status, status))
+    events: list[Event] = [ended, *withdraw_asks_of_run(rows, run, over)]
     agent = rows.get(AGENTS, run.agent_id)
     if agent is None:
         return events

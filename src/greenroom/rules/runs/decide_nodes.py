@@ -15,6 +15,7 @@ from greenroom.rules.runs.events import RunEnded
 from greenroom.rules.runs.model import LIVE, RUNS, Run
 from greenroom.rules.runs.orders import revoke_credentials
 from greenroom.rules.runs.permissions import withdraw_asks_of_run
+from greenroom.sentences import Sentence, build_sentence
 
 _MOST_UNKNOWN = 1000
 _WITH_PROCESS = ("starting", "busy", "idle")
@@ -55,9 +56,9 @@ def remove_node(rows: Rows, command: RemoveNode, context: Context) -> list[Event
     runs, agents = _find_live_runs(rows, node), _find_held_agents(rows, node)
     if (runs or agents) and not command.force:
         raise Refused("node_in_use", "conflict", name=node.name, agents=len(agents), runs=len(runs))
-    events = _end_all(rows, runs, agents, "its node was removed")
+    events = _end_all(rows, runs, agents, build_sentence("run_error.node_removed"))
     for one in find_unrevoked(rows, node.id):
-        events.append(CredentialRevoked(credential_id=one.id, reason="the node was removed"))
+        events.append(CredentialRevoked(credential_id=one.id, reason=build_sentence("revoked.node_removed")))
     return [*events, NodeRemoved(node_id=node.id, name=node.name)]
 
 
@@ -67,11 +68,12 @@ def on_node_revoked(rows: Rows, event: CredentialRevoked, context: Context) -> l
     node = rows.get(NODES, credential.agent_id or "") if credential is not None and credential.kind == "node" else None
     if node is None or find_unrevoked(rows, node.id):
         return []
-    ended = _end_all(rows, _find_live_runs(rows, node), _find_held_agents(rows, node), "its node was revoked")
+    why = build_sentence("run_error.node_revoked")
+    ended = _end_all(rows, _find_live_runs(rows, node), _find_held_agents(rows, node), why)
     return [NodeRevoked(node_id=node.id), *ended]
 
 
-def _end_all(rows: Rows, runs: list[Run], agents: list[Agent], why: str) -> list[Event]:
+def _end_all(rows: Rows, runs: list[Run], agents: list[Agent], why: Sentence) -> list[Event]:
     """End what a node held that is a node no more."""
     events: list[Event] = []
     for run in runs:

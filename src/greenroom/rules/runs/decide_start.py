@@ -30,6 +30,7 @@ from greenroom.rules.runs.orders import (
     override_definition,
 )
 from greenroom.rules.runs.queries import get_current_run, get_placement, may_see_run, need_run, need_tree
+from greenroom.sentences import build_sentence
 
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{7,127}")
 PROMPT_CHARS = 1_000_000
@@ -232,7 +233,8 @@ def place_run(rows: Rows, command: PlaceRun, context: Context) -> list[Event]:
         return []  # it waits for its agent, or has been ordered already
     profile = rows.get(PROFILES, run.profile)
     if profile is None:
-        return [RunEnded(run_id=run.id, status="failed", error=f"the profile '{run.profile}' was deleted")]
+        deleted = build_sentence("run_error.profile_deleted", profile=run.profile)
+        return [RunEnded(run_id=run.id, status="failed", error=deleted)]
     node_id = run.node_id or get_placement(rows, profile.definition, run.pinned, agent)
     if node_id is None:
         return []

@@ -25,10 +25,12 @@ from greenroom.rules.policy.model import GRANTS, RULES
 from greenroom.rules.runs.events import RunEnded
 from greenroom.rules.runs.model import LIVE, RUNS, Run
 from greenroom.rules.runs.permissions import get_approval, refuse_order, withdraw_asks_of_run
+from greenroom.sentences import build_sentence
 
-_WHY = "the hub was restored from a backup"
-_INTERRUPTED = "the hub was restored from a backup: resume the run to go on"
-_UNTOLD = "the hub was restored from a backup, and the run may have been carried out since: start it again if not"
+_REVOKED = build_sentence("revoked.restored")
+_WITHDRAWN = build_sentence("withdrawn.restored")
+_INTERRUPTED = build_sentence("run_error.restored")
+_UNTOLD = build_sentence("run_error.restored_untold")
 _WITH_PROCESS = ("starting", "busy", "idle")
 _MOST_NAMED = 10
 
@@ -45,10 +47,10 @@ def begin_epoch(rows: Rows, command: BeginEpoch, context: Context) -> list[Event
         *_end_runs(rows, lost),
         *_end_approvals(rows, lost),
         *[
-            CredentialRevoked(credential_id=one.id, reason=_WHY)
+            CredentialRevoked(credential_id=one.id, reason=_REVOKED)
             for one in sorted(ended, key=lambda one: one.kind == "node")  # what a node held is ended before it
         ],
-        *[ChannelRemoved(channel_id=one.id, reason=_WHY) for one in rows.find(CHANNELS, order="_key")],
+        *[ChannelRemoved(channel_id=one.id, reason=_REVOKED) for one in rows.find(CHANNELS, order="_key")],
         _build_owner_token(rows, command),
     ]
 
@@ -83,13 +85,13 @@ def _end_runs(rows: Rows, nodes: set[str]) -> list[Event]:
         if run.node_id not in nodes and not _is_ordered(rows, run):
             events += [
                 RunEnded(run_id=run.id, status="interrupted", error=_UNTOLD),
-                *withdraw_asks_of_run(rows, run, _WHY),
+                *withdraw_asks_of_run(rows, run, _WITHDRAWN),
             ]
     for node_id in sorted(nodes):
         for run in [run for status in LIVE for run in rows.find(RUNS, {"node_id": node_id, "status": status})]:
             events += [
                 RunEnded(run_id=run.id, status="interrupted", error=_INTERRUPTED),
-                *withdraw_asks_of_run(rows, run, _WHY),
+                *withdraw_asks_of_run(rows, run, _WITHDRAWN),
             ]
         for process in _WITH_PROCESS:
             for agent in rows.find(AGENTS, {"node_id": node_id, "process": process}):
@@ -111,15 +113,15 @@ def _end_approvals(rows: Rows, lost: set[str]) -> list[Event]:
         if ask.kind != "permission":
             continue
         if run is None or run.node_id not in lost:  # the others go with their run
-            events.append(AskWithdrawn(ask_id=ask.id, reason=_WHY))
-        events.append(AnswerLapsed(ask_id=ask.id, reason=_WHY))
+            events.append(AskWithdrawn(ask_id=ask.id, reason=_WITHDRAWN))
+        events.append(AnswerLapsed(ask_id=ask.id, reason=_WITHDRAWN))
     for ask in rows.find(ASKS, {"state": "answered"}, order="_key"):
         if is_untaken_yes(ask):
-            events.append(AnswerLapsed(ask_id=ask.id, reason=_WHY))
+            events.append(AnswerLapsed(ask_id=ask.id, reason=_WITHDRAWN))
     for order in rows.find(ORDERS, order="_key"):
         approval = get_approval(order)
         if approval is not None and order.node_id not in lost:
-            events.append(refuse_order(order, approval, _WHY))
+            events.append(refuse_order(order, approval, _WITHDRAWN))
     return [*events, *_end_standing_approvals(rows)]
 
 

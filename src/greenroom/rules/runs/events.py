@@ -6,6 +6,7 @@ from greenroom.link.ask_kinds import AskKind
 from greenroom.link.reports import Report
 from greenroom.log.model import Event
 from greenroom.rules.runs.model import EndStatus, RunFields, TreeLimits
+from greenroom.sentences import Words
 
 
 class RunCreated(RunFields, Event, frozen=True, kw_only=True):
@@ -61,7 +62,7 @@ class RunWaits(Event, frozen=True, kw_only=True):
     kind: AskKind
     ask_id: str = ""
     """Empty in logs from before it was kept."""
-    title: str = ""
+    title: Words = ""
 
 
 class RunWentOn(Event, frozen=True, kw_only=True):
@@ -75,7 +76,7 @@ class RunPaused(Event, frozen=True, kw_only=True):
 
     version: ClassVar[int] = 2
     run_id: str
-    reason: str
+    reason: Words
     """Which limit it is."""
     ask_id: str = ""
     """The ask whether it may continue; empty if it waits for a time."""
@@ -89,7 +90,7 @@ class ApprovalRefused(Event, frozen=True, kw_only=True):
     privileged: ClassVar[bool] = True
     run_id: str
     permission: str
-    reason: str
+    reason: Words
 
 
 class RunExtended(Event, frozen=True, kw_only=True):
@@ -110,7 +111,7 @@ class RunEnded(Event, frozen=True, kw_only=True):
     status: EndStatus
     output: str | None = None
     result: Any = None
-    error: str | None = None
+    error: Words | None = None
 
 
 class TreeCancelled(Event, frozen=True, kw_only=True):

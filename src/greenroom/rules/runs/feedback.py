@@ -13,6 +13,7 @@ from greenroom.rules.runs.events import RunCreated
 from greenroom.rules.runs.model import LIVE, RUNS, TREES, Run
 from greenroom.rules.runs.orders import build_start_order, make_room
 from greenroom.rules.runs.queries import get_placement
+from greenroom.sentences import Sentence, build_sentence
 
 
 def handle_report_answer(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
@@ -25,8 +26,8 @@ def handle_report_answer(rows: Rows, event: AskAnswered, context: Context) -> li
     if run.status in LIVE and (profile is None or profile.definition.driver != "pty"):
         return []  # the call by which it reported waits for this answer
     hindrance = _explain_obstacle(rows, run, agent, profile, context)
-    if hindrance or agent is None or profile is None:
-        return [AnswerMissed(ask_id=ask.id, reason=f"your words reach nobody: {hindrance}. Start a new run with them")]
+    if hindrance is not None or agent is None or profile is None:
+        return [AnswerMissed(ask_id=ask.id, reason=build_sentence("missed.nobody", obstacle=hindrance))]
     next_run = copy_fields(
         run,
         RunCreated,
@@ -48,16 +49,18 @@ def handle_report_answer(rows: Rows, event: AskAnswered, context: Context) -> li
     return [*events, *room, *build_start_order(rows, next_run, order_id, profile.definition, agent)]
 
 
-def _explain_obstacle(rows: Rows, run: Run, agent: Agent | None, profile: Profile | None, context: Context) -> str:
-    """Why the agent cannot be given the words; empty when it can."""
+def _explain_obstacle(
+    rows: Rows, run: Run, agent: Agent | None, profile: Profile | None, context: Context
+) -> Sentence | None:
+    """Why the agent cannot be given the words; None when it can."""
     tree = rows.get(TREES, run.root_id)
     if agent is None or agent.state != "registered" or not (agent.session or (run.keep and agent.process != "asleep")):
-        return "the agent has ended, and what it knew is gone"
+        return build_sentence("missed.agent_ended")
     if agent.node_id is None or rows.get(NODES, agent.node_id) is None:
-        return "the machine that held the agent is no node any more"
+        return build_sentence("missed.no_node")
     if profile is None or not profile.definition.enabled:
-        return "its profile is deleted or switched off"
+        return build_sentence("missed.no_profile")
     if tree is None or tree.tombstone is not None:
-        return "its tree of runs was cancelled"
+        return build_sentence("missed.tree_cancelled")
     spent = get_exhausted_day_budget(rows, get_state(rows).options, context.now)
-    return "" if spent is None else spent[1][0].lower() + spent[1][1:]
+    return None if spent is None else spent[1]

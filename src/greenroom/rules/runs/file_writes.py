@@ -12,6 +12,7 @@ from greenroom.rules.policy.rule_set import get_state
 from greenroom.rules.runs.model import Run
 from greenroom.runtimes.call_facts import read_call_facts
 from greenroom.runtimes.tool_kinds import get_tool_kind
+from greenroom.sentences import Words, build_sentence
 
 _MOST_FILES = 100
 _MOST_WRITERS = 20
@@ -45,7 +46,7 @@ def forget_file_writes(tx: Tx, run_id: str) -> None:
     tx.drop_all(WRITINGS, {"run_id": run_id})
 
 
-def describe_write_conflict(rows: Rows, run: Run, wanted: CallRequest, now: int) -> str:
+def describe_write_conflict(rows: Rows, run: Run, wanted: CallRequest, now: int) -> Words:
     """Which other run is at a file that this call would write, in words; empty when none is.
 
     A run above this one is none: it has handed the work down.
@@ -63,8 +64,9 @@ def describe_write_conflict(rows: Rows, run: Run, wanted: CallRequest, now: int)
             agent = rows.get(AGENTS, other.agent_id)
             name = (agent.display_name or agent.name) if agent else other.agent_id
             minutes = max(0, now - other.at) // 60_000
-            ago = f"{minutes} min ago" if minutes else "just now"
-            return f"{name} ({other.run_id}) is at work on {path} too, last {ago}"
+            if minutes:
+                return build_sentence("conflict.minutes", name=name, run=other.run_id, path=path, minutes=minutes)
+            return build_sentence("conflict.now", name=name, run=other.run_id, path=path)
     return ""
 
 

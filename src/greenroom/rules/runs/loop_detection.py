@@ -16,6 +16,7 @@ from greenroom.rules.runs.model import CALLS, RUNS, Run
 from greenroom.rules.runs.pauses import LOOP, pause_run
 from greenroom.runtimes.call_facts import hash_call_request
 from greenroom.runtimes.tool_kinds import get_tool_kind
+from greenroom.sentences import build_sentence
 
 
 def hash_repeated_call(tool: str, given: Any) -> str:
@@ -56,8 +57,9 @@ def pause_loop(rows: Rows, command: PauseLoop, context: Context) -> list[Event]:
 def _pause_for_loop(rows: Rows, run: Run, times: int, title: str, order_id: str, context: Context) -> list[Event]:
     agent = rows.get(AGENTS, run.agent_id)
     name = (agent.display_name or agent.name) if agent else run.profile
-    said = f"{name} has made the same call {times} times within {get_state(rows).options.loop_window_s} s"
-    return pause_run(rows, run, said, order_id, context, key=LOOP, text=f": {title}")
+    window_s = get_state(rows).options.loop_window_s
+    said = build_sentence("pause.loop", name=name, times=times, window_s=window_s)
+    return pause_run(rows, run, said, order_id, context, key=LOOP, about=title)
 
 
 DECIDE: dict[type[Command], Decide] = {PauseLoop: pause_loop}

@@ -8,6 +8,7 @@ from greenroom.link.ask_kinds import AskKind
 from greenroom.link.reports import ReportKind, Usage
 from greenroom.log.model import Row, Table
 from greenroom.log.pages import PagedRow
+from greenroom.sentences import Words
 
 PLACE_CHARS = 1000
 """The longest text that is kept of where a run works, and with what."""
@@ -130,8 +131,8 @@ class Run(RunFields, PagedRow, frozen=True, kw_only=True):
     """What the agent said last."""
     result: Any = None
     """Structured output, where there is any."""
-    error: str | None = None
-    waiting_for: str | None = None
+    error: Words | None = None
+    waiting_for: Words | None = None
     """What it waits for, as text; `waits_kind` and `waits_key` say it for programs."""
     waits_kind: RunWaitKind | None = None
     """The kind of the ask, or that it has reached a limit."""

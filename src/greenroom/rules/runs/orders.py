@@ -15,6 +15,8 @@ from greenroom.rules.runs.events import RunCreated, RunPlaced
 from greenroom.rules.runs.model import RUNS, AgentContext, Overrides, Run
 from greenroom.rules.runs.queries import count_runs
 from greenroom.rules.threads.model import THREADS
+from greenroom.sentences import build_sentence
+from greenroom.sentences.english import render_english
 
 OVERRIDES = frozenset({"model", "instructions", "directory", "worktree", "temperature"})
 """What one run may have different from its profile."""
@@ -39,7 +41,7 @@ def build_start_order(
     work = copy_fields(
         run,
         StartOrder,
-        definition=override_definition(definition, run.overrides),
+        definition=override_definition(render_english(definition), run.overrides),
         prompt=prepend_context(run.prompt, run.context),
         thread_topic=thread.topic if thread else None,
         task=run.task or run_id,
@@ -102,7 +104,7 @@ def build_release_order(rows: Rows, agent: Agent, node_id: str, order_id: str) -
 def revoke_credentials(rows: Rows, agent_id: str, but: str | None = None) -> list[Event]:
     """Revoke the credentials that the hub gave an agent for its runs, except the one that its process has."""
     return [
-        CredentialRevoked(credential_id=one.id, reason="the agent's process does not have it any more")
+        CredentialRevoked(credential_id=one.id, reason=build_sentence("revoked.unused"))
         for one in find_unrevoked(rows, agent_id)
         if one.kind == "agent" and one.created_by == HUB.id and one.id != but
     ]

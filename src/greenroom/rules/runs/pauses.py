@@ -17,6 +17,7 @@ from greenroom.rules.runs.cancellation import build_cancel_events
 from greenroom.rules.runs.events import RunExtended, RunPaused
 from greenroom.rules.runs.model import RUNS, TREES, Run, Tree, TreeLimits
 from greenroom.rules.runs.orders import build_order
+from greenroom.sentences import Sentence, Words, build_sentence
 
 Limit = TypeVar("Limit", int, float)
 LIMIT, LOOP = "limit", "loop"
@@ -26,35 +27,36 @@ _AGAIN_MS = 60_000
 _LATE_MS = 3_600_000
 _FAR_MS = 32 * 24 * _LATE_MS
 """An account is tried again after a minute if its time is just over; a time that makes no sense is none."""
-_ENDED = {LIMIT: "it had reached a limit, and a person ended it", LOOP: "it looked like a loop, and a person ended it"}
+_ENDED = {LIMIT: build_sentence("run_error.ended_at_limit"), LOOP: build_sentence("run_error.ended_in_loop")}
 
 
 def pause_run(
     rows: Rows,
     run: Run,
-    said: str,
+    said: Sentence,
     order_id: str,
     context: Context,
     *,
     key: str = LIMIT,
-    text: str = "",
+    about: Words = "",
     is_stopped: bool = False,
 ) -> list[Event]:
     """Stop the turn, unless it has, keep the run, and ask. The caller has seen that the run is on a node."""
     agent = rows.get(AGENTS, run.agent_id)
     name = (agent.display_name or agent.name) if agent else run.profile
-    title = "It looks like a loop: shall it go on?" if key == LOOP else f"{name} has reached a limit: shall it go on?"
-    more = "" if key == LOOP or is_stopped else ", with as much again"
+    title = build_sentence("pause.title_loop") if key == LOOP else build_sentence("pause.title", name=name)
+    whole = build_sentence("pause.about", said=said, about=about) if about else said
+    text = "pause.text_as_is" if key == LOOP or is_stopped else "pause.text"
     ask = build_ask_raised(
         context,
         f"ask_{order_id.removeprefix('ord_')}",
         "gate",
         Asker(by=run.agent_id, name=name, agent_id=run.agent_id, run_id=run.id, key=key),
         title,
-        text=f"{said}{text}\nApprove to let it go on{more}; deny to end the run.",
+        text=build_sentence(text, said=whole),
         thread_id=run.thread_id,
         risk="high" if key == LOOP else "medium",
-        why=f"{said}.",
+        why=build_sentence("pause.why", said=said),
         rule=key,
         timeout_s=0,
     )
@@ -66,13 +68,15 @@ def pause_for_quota(rows: Rows, run: Run, ended: TurnUsedUp, seed: str, context:
     """The account of the agent's runtime is used up: the run waits until it is not, or for a person if none knows."""
     if run.is_paused:
         return []  # a person has been asked already, and has not answered yet
-    said = "the account that it works with is used up"
-    words, told = ended.error[:_WORDS], ended.resets_at
+    said = build_sentence("pause.account")
+    words = ended.error[:_WORDS] if isinstance(ended.error, str) else ended.error
+    told = ended.resets_at
     if told is None or not context.now - _LATE_MS <= told <= context.now + _FAR_MS:
-        return pause_run(rows, run, said, seed, context, text=f": {words}" if words else "", is_stopped=True)
+        return pause_run(rows, run, said, seed, context, about=words, is_stopped=True)
     until = told if told > context.now else context.now + _AGAIN_MS
     at = datetime.datetime.fromtimestamp(until / 1000, datetime.UTC)
-    return [RunPaused(run_id=run.id, reason=f"{said} until {at:%Y-%m-%d %H:%M} UTC", until=until)]
+    said = build_sentence("pause.account_until", at=f"{at:%Y-%m-%d %H:%M}")
+    return [RunPaused(run_id=run.id, reason=said, until=until)]
 
 
 def handle_pause_answer(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
@@ -100,7 +104,7 @@ def handle_pause_answer(rows: Rows, event: AskAnswered, context: Context) -> lis
 def withdraw_pause_asks(rows: Rows, run: Run) -> list[Event]:
     """The run continues for another reason."""
     return [
-        AskWithdrawn(ask_id=ask.id, reason="it was let go on")
+        AskWithdrawn(ask_id=ask.id, reason=build_sentence("withdrawn.continued"))
         for ask in find_open_of_run(rows, run.id)
         if ask.asker.key in _ENDED
     ]

@@ -18,7 +18,7 @@ from greenroom.rules.asks.events import AnswerLapsed, AskAnswered, AskExpired, A
 from greenroom.rules.asks.model import ASKS, Ask, Asker, AskOption, AskQuestion
 from greenroom.rules.asks.queries import find_open_of_run
 from greenroom.rules.nodes.model import ORDERS, NodeConnected, Order, OrderGiven
-from greenroom.rules.policy.answer_effects import build_judgement_events, build_reach_labels
+from greenroom.rules.policy.answer_effects import build_judgement_events, build_reach_fields
 from greenroom.rules.policy.judge import is_refused_despite_approval, judge
 from greenroom.rules.runs.events import RunWaits, RunWentOn
 from greenroom.rules.runs.file_writes import describe_write_conflict
@@ -27,6 +27,7 @@ from greenroom.rules.runs.model import LIVE, RUNS, Run
 from greenroom.rules.runs.orders import build_order
 from greenroom.rules.servers.queries import is_passed_on
 from greenroom.rules.threads.queries import get_present_thread
+from greenroom.sentences import Words, build_sentence
 
 replace = msgspec.structs.replace
 _TITLE = 300
@@ -51,7 +52,7 @@ def ask_permission(rows: Rows, run: Run, heard: CallReport, seed: str, context: 
     if verdict.decision == "allow":
         return [*again, *judged, _build_decision_order(run, seed, native, "allow", digest=digest)]
     if verdict.decision == "deny":
-        return [*again, *judged, _build_decision_order(run, seed, native, "deny", verdict.why)]
+        return [*again, *judged, _build_decision_order(run, seed, native, "deny", str(verdict.why))]
     if rows.count(ASKS, {"agent_id": run.agent_id, "state": "open"}) >= context.settings.max_open_asks:
         words = "Too many calls of this agent wait for a person already: wait for their answers first."
         return [*again, *judged, _build_decision_order(run, seed, native, "deny", words)]
@@ -68,7 +69,7 @@ def ask_permission(rows: Rows, run: Run, heard: CallReport, seed: str, context: 
         rule=verdict.rule,
         subject=subject,
         edits=heard.edits,
-        labels=build_reach_labels(verdict),
+        **build_reach_fields(verdict),
     )
     return [*again, ask, *judged]
 
@@ -99,11 +100,11 @@ def ask_question(rows: Rows, run: Run, heard: QuestionAsked, seed: str, context:
 
 def withdraw_asks_of_call(rows: Rows, run: Run, native: str) -> list[Event]:
     """The runtime waits for this answer no more."""
-    reason = "the agent does not wait for it any more"
+    reason = build_sentence("withdrawn.not_awaited")
     return [AskWithdrawn(ask_id=ask.id, reason=reason, gone=True) for ask in _find_open_asks(rows, run, native)]
 
 
-def withdraw_asks_of_run(rows: Rows, run: Run, reason: str) -> list[Event]:
+def withdraw_asks_of_run(rows: Rows, run: Run, reason: Words) -> list[Event]:
     """The run is over, and nothing in it waits any more. A report stays, for people to read."""
     waiting = [ask for ask in find_open_of_run(rows, run.id) if ASK_KINDS[ask.kind].is_awaited]
     return [AskWithdrawn(ask_id=ask.id, reason=reason, gone=True) for ask in waiting]
@@ -111,7 +112,7 @@ def withdraw_asks_of_run(rows: Rows, run: Run, reason: str) -> list[Event]:
 
 def _withdraw_superseded(rows: Rows, run: Run, native: str) -> list[Event]:
     """A runtime that asks again under the same id has changed the call: the earlier one would not run."""
-    reason = "the agent asks for something else instead"
+    reason = build_sentence("withdrawn.superseded")
     return [AskWithdrawn(ask_id=ask.id, reason=reason, gone=True) for ask in _find_open_asks(rows, run, native)]
 
 
@@ -182,7 +183,11 @@ def _on_ask_raised(rows: Rows, event: AskRaised, context: Context) -> list[Event
     run = rows.get(RUNS, event.asker.run_id) if event.asker.run_id else None
     if run is None or run.status not in LIVE or run.is_paused:
         return []
-    return [RunWaits(run_id=run.id, kind=event.kind, ask_id=event.ask_id, title=event.title[:_WAIT])]
+    return [RunWaits(run_id=run.id, kind=event.kind, ask_id=event.ask_id, title=_shorten(event.title))]
+
+
+def _shorten(title: Words) -> Words:
+    return title[:_WAIT] if isinstance(title, str) else title
 
 
 def _on_ask_closed(rows: Rows, event: AskAnswered | AskExpired | AskWithdrawn, context: Context) -> list[Event]:
@@ -198,7 +203,7 @@ def _on_ask_closed(rows: Rows, event: AskAnswered | AskExpired | AskWithdrawn, c
         return events
     left = find_open_of_run(rows, run.id)
     if left:
-        return [*events, RunWaits(run_id=run.id, kind=left[0].kind, ask_id=left[0].id, title=left[0].title[:_WAIT])]
+        return [*events, RunWaits(run_id=run.id, kind=left[0].kind, ask_id=left[0].id, title=_shorten(left[0].title))]
     return [*events, RunWentOn(run_id=run.id)] if run.status == "waiting" else events
 
 
@@ -235,7 +240,7 @@ def get_approval(order: Order) -> DecideOrder | None:
     return order.work if isinstance(order.work, DecideOrder) and order.work.decision == "allow" else None
 
 
-def refuse_order(order: Order, approval: DecideOrder, why: str) -> OrderGiven:
+def refuse_order(order: Order, approval: DecideOrder, why: Words) -> OrderGiven:
     """What a node is to do instead of letting a call run, where it has not taken that order yet."""
     words = f"It was refused: {why}. Ask for it again."
     denied = replace(approval, decision="deny", text=words, arguments=None, digest="")

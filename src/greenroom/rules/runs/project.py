@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from greenroom.link.ask_kinds import AskKind
 from greenroom.link.reports import (
     CallFinished,
     CallReport,
@@ -50,9 +51,18 @@ from greenroom.rules.runs.pauses import handle_pause_answer
 from greenroom.rules.runs.permissions import FOLLOW
 from greenroom.rules.threads.model import THREADS
 from greenroom.runtimes import tool_kinds
+from greenroom.sentences import build_sentence
 
 replace = msgspec.structs.replace
 _WAIT_CHARS = 500
+_WAITS_FOR: dict[AskKind, str] = {
+    "permission": "waiting.permission",
+    "question": "waiting.question",
+    "report": "waiting.report",
+    "decision": "waiting.decision",
+    "gate": "waiting.gate",
+    "poll": "waiting.poll",
+}
 _NO_WAIT: dict[str, Any] = {"waiting_for": None, "waits_kind": None, "waits_key": "", "goes_on_at": 0}
 _change = partial(change_row, RUNS)
 
@@ -153,7 +163,8 @@ def _count_usage(tx: Tx, run: Run, heard: Usage) -> Run:
 
 
 def run_waits(tx: Tx, event: e.RunWaits, record: Recorded) -> None:
-    words = f"{event.kind}: {event.title}"[:_WAIT_CHARS]
+    title = event.title[:_WAIT_CHARS] if isinstance(event.title, str) else event.title
+    words = build_sentence(_WAITS_FOR[event.kind], title=title)
     _change(tx, event.run_id, status="waiting", waiting_for=words, waits_kind=event.kind, waits_key=event.ask_id)
 
 
@@ -165,7 +176,8 @@ def run_paused(tx: Tx, event: e.RunPaused, record: Recorded) -> None:
     run = tx.get(RUNS, event.run_id)
     if run is not None:
         rest = event.until - record.at if event.until else 0  # its own time does not pass meanwhile
-        words, key, deadline = f"limit: {event.reason}", event.ask_id, run.deadline + rest
+        words = build_sentence("waiting.limit", said=event.reason)
+        key, deadline = event.ask_id, run.deadline + rest
         paused = replace(run, status="waiting", waiting_for=words, waits_kind="limit", waits_key=key, deadline=deadline)
         tx.put(RUNS, replace(paused, goes_on_at=event.until))
 

@@ -13,7 +13,7 @@ from greenroom.rules.asks.ask_builder import build_ask_raised, build_lapse_event
 from greenroom.rules.asks.call_text import build_call_title
 from greenroom.rules.asks.model import ASKS, Asker
 from greenroom.rules.asks.queries import get_waiting_ask
-from greenroom.rules.policy.answer_effects import build_judgement_events, build_reach_labels
+from greenroom.rules.policy.answer_effects import build_judgement_events, build_reach_fields
 from greenroom.rules.policy.judge import judge
 from greenroom.rules.runs.lineage import build_lineage
 from greenroom.rules.runs.model import Run
@@ -64,7 +64,7 @@ def want_tool_call(rows: Rows, command: WantToolCall, context: Context) -> list[
         thread_id=(run.thread_id if run else None) or get_present_thread(rows, by.agent_id),
         subject=_build_subject(by, run, command, found[1]),
         edits=True,
-        labels=build_reach_labels(verdict),
+        **build_reach_fields(verdict),
     )
     return [*lapsed, ask, *build_judgement_events(command.judgement_id, wanted, verdict, ask_id)]
 

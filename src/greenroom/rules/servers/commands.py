@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from greenroom.log.model import Command, Event
 from greenroom.rules.servers.model import DescribedTool, ServerDefinition, ServerState
+from greenroom.sentences import Words
 
 
 class PutServer(Command, frozen=True, kw_only=True):
@@ -46,7 +47,7 @@ class NoteServer(Command, frozen=True, kw_only=True):
 
     name: str
     state: ServerState
-    error: str = ""
+    error: Words = ""
 
 
 class ServerPut(Event, frozen=True, kw_only=True):
@@ -70,7 +71,7 @@ class ServerStateChanged(Event, frozen=True, kw_only=True):
 
     name: str
     state: ServerState
-    error: str = ""
+    error: Words = ""
 
 
 class ToolSeen(Event, frozen=True, kw_only=True):

@@ -26,7 +26,8 @@ from greenroom.rules.servers.commands import (
     ToolSeen,
 )
 from greenroom.rules.servers.model import SERVER_TOOLS, SERVERS, McpServer, ServerDefinition
-from greenroom.validation import get_nearest
+from greenroom.sentences import Sentence, build_sentence
+from greenroom.validation import build_named_problem, get_nearest
 
 MAX_TOOLS = 500
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,29}[a-z0-9])?")
@@ -37,27 +38,28 @@ _LOOKS_SECRET = re.compile(r"(?i)(token|secret|password|passwd|api_?key|credenti
 _OWN = ("greenroom", "hub")
 
 
-def find_server_problems(name: str, definition: ServerDefinition) -> list[str]:
+def find_server_problems(name: str, definition: ServerDefinition) -> list[Sentence]:
     """What is wrong with a server, each with its key and what to write instead."""
-    out = []
+    out: list[Sentence] = []
     if not _NAME.fullmatch(name) or name in _OWN:
-        out.append("name: use 1 to 31 lower-case letters, digits or '-', and neither 'greenroom' nor 'hub'")
+        out.append(build_named_problem("name", build_sentence("server_problem.name")))
     if bool(definition.command) == bool(definition.url):
-        out.append("command: write either it, as a list of arguments, or url")
+        out.append(build_named_problem("command", build_sentence("server_problem.command_or_url")))
     if definition.url:
         address = urlsplit(definition.url)
         if address.scheme not in ("http", "https") or not address.hostname or address.username or address.password:
-            out.append("url: write an address that begins with http:// or https://, without a name or password in it")
+            out.append(build_named_problem("url", build_sentence("server_problem.url")))
     if definition.directory is not None and not PurePath(definition.directory).is_absolute():
-        out.append("directory: write a whole path")
+        out.append(build_named_problem("directory", build_sentence("server_problem.directory")))
     for key, reference in definition.secrets.items():
         if not _SECRET.fullmatch(reference):
-            out.append(f"secrets.{key}: write env:NAME or file:/path, never the secret itself")
+            out.append(build_named_problem(f"secrets.{key}", build_sentence("server_problem.secret")))
     for key in definition.env:
         if _LOOKS_SECRET.search(key):
-            out.append(f"env.{key}: it looks like a secret; write it under secrets, as env:NAME or file:/path")
+            out.append(build_named_problem(f"env.{key}", build_sentence("server_problem.looks_secret")))
     if not 1 <= definition.timeout_s <= 86_400:
-        out.append("timeout_s: write a number from 1 to 86400")
+        said = build_sentence("profile_problem.number_between", least=1, most=86_400)
+        out.append(build_named_problem("timeout_s", said))
     return out
 
 
@@ -65,7 +67,7 @@ def put_server(rows: Rows, command: PutServer, context: Context) -> list[Event]:
     need_right(need_principal(command), "operate")
     wrong = find_server_problems(command.name, command.definition)
     if wrong:
-        raise Refused("bad_server", details={"problems": wrong}, name=command.name[:64], problems=wrong)
+        raise Refused("bad_server", details={"problems": list(map(str, wrong))}, name=command.name[:64], problems=wrong)
     found = rows.get(SERVERS, command.name)
     if found is not None and (found.definition, found.source) == (command.definition, command.source):
         return []
@@ -108,13 +110,13 @@ def accept_tools(rows: Rows, command: AcceptTools, context: Context) -> list[Eve
     return events
 
 
-def explain_not_offered(server: str, name: str) -> str:
-    """Why a tool can never be offered; empty when it can."""
+def explain_not_offered(server: str, name: str) -> Sentence | None:
+    """Why a tool can never be offered; None when it can."""
     if not _TOOL_NAME.fullmatch(name):
-        return f"The tool's name '{name[:64]}' has characters that agents do not take."
+        return build_sentence("server_problem.tool_name", name=name[:64])
     if len(server) + len(BETWEEN) + len(name) > _OFFERED:
-        return f"'{server}{BETWEEN}{name}' is longer than {_OFFERED} characters: give the server a shorter name."
-    return ""
+        return build_sentence("server_problem.long_name", name=f"{server}{BETWEEN}{name}", limit=_OFFERED)
+    return None
 
 
 def hold_tools(rows: Rows, command: HoldTools, context: Context) -> list[Event]:

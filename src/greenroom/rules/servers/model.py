@@ -8,6 +8,7 @@ import msgspec
 from greenroom.link.hub_tools import BETWEEN
 from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Row, Table
+from greenroom.sentences import Words
 
 
 class ServerDefinition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -45,7 +46,7 @@ class McpServer(Row, frozen=True, kw_only=True):
     source: str
     changed_at: int
     state: ServerState = "starting"
-    error: str = ""
+    error: Words = ""
     state_at: int = 0
 
 

@@ -149,7 +149,7 @@ def _describe_obstacle(rows: Rows, step: WorkflowStep, at_work: Run | None, now:
     if at_work is None:
         return None
     if held_up := describe_obstacle(rows, at_work):
-        return held_up
+        return str(held_up)
     if at_work.status == "waiting":
         what = at_work.waiting_for or build_sentence("step_wait.person")
         if at_work.goes_on_at:

@@ -51,7 +51,7 @@ def build_payload(ask: Ask, warned: bool, link: str, ticket: str | None) -> dict
         "ask_id": ask.id,
         "kind": ask.kind,
         "risk": ask.risk,
-        "title": ask.title[:_TITLE],
+        "title": str(ask.title)[:_TITLE],
         "body": "Soon refused by silence" if warned else words,
         "url": link,
     }

@@ -8,16 +8,18 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import SplitResult, urlsplit
 
 from greenroom.errors import Refused
+from greenroom.sentences import build_sentence
 
 _TIMEOUT_S = 10.0
 _PORTS = {"http": 80, "https": 443}
 
 
 class NotSent(Exception):
-    """The other side could not be reached, or did not take it; the message says why."""
+    """The other side could not be reached, or did not take it; the sentence says why."""
 
-    def __init__(self, why: str, status: int = 0) -> None:
-        super().__init__(why)
+    def __init__(self, key: str, /, status: int = 0, **params: object) -> None:
+        self.said = build_sentence(key, **params)
+        super().__init__(str(self.said))
         self.status = status
 
 
@@ -27,16 +29,16 @@ def need_address(url: str, listed: Collection[str]) -> SplitResult:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme, 0)
     except ValueError:
-        raise _make_refusal("it is no address") from None
+        raise _make_refusal("channel_error.no_address") from None
     if parts.scheme not in _PORTS or not parts.hostname or parts.username or parts.password or len(url) > 2000:
-        raise _make_refusal("write https://host/path, without a user in it")
+        raise _make_refusal("channel_error.https")
     if parts.scheme == "http" and not _is_listed(parts, port, listed):
-        raise _make_refusal("it is not https; list the host in notify_hosts if it is yours")
+        raise _make_refusal("channel_error.not_https")
     return parts
 
 
 def _make_refusal(why: str) -> Refused:
-    return Refused("bad_address", why=why)
+    return Refused("bad_address", why=build_sentence(why))
 
 
 def _is_listed(parts: SplitResult, port: int, listed: Collection[str]) -> bool:
@@ -55,11 +57,11 @@ def post(url: str, body: bytes, headers: Mapping[str, str], listed: Collection[s
         answer = connection.getresponse()
         said = answer.read(300).decode("utf-8", "replace").strip()
     except (OSError, HTTPException) as error:
-        raise NotSent(f"{parts.hostname} could not be reached ({error})") from error
+        raise NotSent("channel_error.unreachable", host=parts.hostname, error=error) from error
     finally:
         connection.close()
     if not 200 <= answer.status < 300:
-        raise NotSent(f"{parts.hostname} answered {answer.status} {said}", answer.status)
+        raise NotSent("channel_error.answered", answer.status, host=parts.hostname, code=answer.status, words=said)
 
 
 def _resolve_address(parts: SplitResult, port: int, listed: Collection[str]) -> str:
@@ -68,11 +70,11 @@ def _resolve_address(parts: SplitResult, port: int, listed: Collection[str]) -> 
     try:
         found = {str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
     except (OSError, UnicodeError) as error:
-        raise NotSent(f"{host} cannot be found ({error})") from error
+        raise NotSent("channel_error.not_found", host=host, error=error) from error
     if not _is_listed(parts, port, listed):
         inside = [address for address in found if not ipaddress.ip_address(address.partition("%")[0]).is_global]
         if inside:
-            raise NotSent(f"{host} is no public address: list it in notify_hosts if it is yours")
+            raise NotSent("channel_error.not_public", host=host)
     return sorted(found)[0]
 
 

@@ -18,6 +18,7 @@ from greenroom.rules.asks.events import AskDelegated, AskRaised, AskSnoozed, Ask
 from greenroom.rules.asks.model import ASKS, Ask
 from greenroom.rules.channels.model import CHANNELS, Channel, NoteDelivery, RemoveChannel
 from greenroom.rules.workflows.triggers import webhook_signature
+from greenroom.sentences import Sentence, Words, build_sentence
 from greenroom.services.hub import Hub
 from greenroom.services.notify.keys import NotifyKeys, Ticket
 from greenroom.services.notify.notification import (
@@ -96,7 +97,7 @@ class Notifier:
         now = self._hub.log.clock.now()
         owner = self._hub.rows.get(CREDENTIALS, channel.owner)
         if owner is not None and not is_live(owner, now):
-            await self._remove(channel, "the credential of who made it has ended")
+            await self._remove(channel, build_sentence("channel_error.credential_ended"))
         elif is_wanted(channel, owner.name if owner else "", ask, now) and self._may_tell(channel.id, now):
             told = self.build_notification(channel, ask, isinstance(record.event, AskWarned))
             await self._tell(channel, told, f"msg_{channel.id}_{record.seq}")
@@ -119,7 +120,7 @@ class Notifier:
 
     async def _tell(self, channel: Channel, said: dict[str, Any], message_id: str) -> None:
         """Send, a few times if need be. What cannot be sent is noted and given up: the inbox has it anyway."""
-        failed = ""
+        failed: Words = ""
         for pause_s in _TRIES_S:
             await asyncio.sleep(pause_s)
             try:
@@ -127,23 +128,23 @@ class Notifier:
                 failed = ""
                 break
             except (NotSent, Refused) as no:
-                failed = str(no)
+                failed = no.said
                 if isinstance(no, NotSent) and no.status in _GONE and channel.kind == "push":
-                    await self._remove(channel, "the browser does not take it any more")
+                    await self._remove(channel, build_sentence("channel_error.browser_gone"))
                     return
         try:
             await self._hub.log.do(NoteDelivery(by=HUB, channel_id=channel.id, failed=failed))
         except Unavailable as no:
             logger.warning("what became of channel %s cannot be noted: %s", channel.id, no)
 
-    async def _remove(self, channel: Channel, why: str) -> None:
+    async def _remove(self, channel: Channel, why: Sentence) -> None:
         await self._hub.log.do(RemoveChannel(by=HUB, channel_id=channel.id, reason=why))
 
     def send(self, channel: Channel, said: dict[str, Any], message_id: str) -> None:
         """Send once; raises NotSent or Refused. It blocks. A message that is sent again has the same id."""
         secret = self.keys.get_secret(channel.id)
         if secret is None:
-            raise NotSent("where it leads is not known any more: add it again")
+            raise NotSent("channel_error.forgotten")
         listed = self._hub.settings.notify_hosts
         match channel.kind:
             case "push":
@@ -168,7 +169,7 @@ class Notifier:
         try:
             sealed = WebPusher(subscription).encode(json.dumps(said).encode())
         except (WebPushException, ValueError, KeyError) as error:
-            raise NotSent(f"the browser's keys cannot be used ({error})", 410) from error
+            raise NotSent("channel_error.browser_keys", 410, error=error) from error
         headers = {
             **self.keys.push_headers(subscription["endpoint"], self._hub.settings.push_contact),
             "content-encoding": "aes128gcm",

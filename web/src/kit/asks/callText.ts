@@ -29,11 +29,12 @@ export function getChange(subject: Subject | null | undefined): { before: string
 const LINE = 200
 const isLine = (text: string) => text.length <= LINE && !/[\n\r\u2028\u2029]/.test(text)
 
-/** All that would be approved, in one line that a list can show to its end; null if one has to open it to see all. */
-export function getCallLine(ask: Ask): string | null {
+/** All that would be approved, in one line that a list can show to its end; null if one has to open it to see all.
+ *  The title and the text are as they are shown. */
+export function getCallLine(ask: Ask, title: string, text: string): string | null {
   if (ask.form || ask.contents?.length || ask.labels?.reach) return null
-  if (ask.text && ask.text.trim() !== ask.title.trim() && !ask.subject) return null
-  const line = ask.subject ? callLineOf(ask.subject) : ask.title
+  if (text && text.trim() !== title.trim() && !ask.subject) return null
+  const line = ask.subject ? callLineOf(ask.subject) : title
   return line !== null && isLine(line) ? line : null
 }
 function callLineOf(subject: Subject): string | null {

@@ -6,11 +6,11 @@ import type { Ask, Subject } from '@/api/rows'
 import { reveal, revealSpaces } from '@/kit/hiddenCharacters'
 import { splitCommand } from '@/kit/commandWords'
 import { joinWords, t } from '@/browser/i18n'
-import { renderWords } from '@/browser/sentences'
-import { getCommand, getCallLine } from './callText'
+import { renderWords, type Words } from '@/browser/sentences'
+import { getCommand, getCallLine as buildCallLine } from './callText'
 import type { AskKind } from './kindInfo'
 
-export { getChange, getCommand, getCallLine, getPath } from './callText'
+export { getChange, getCommand, getPath } from './callText'
 
 const ICONS: Record<AskKind, Component> = {
   permission: ShieldCheck,
@@ -49,22 +49,24 @@ export function describeFolder(ask: Ask): { path: string; isOwn: boolean; words:
 }
 
 /** What is said in an ask: by the hub, or by whoever asks. */
-export const translateAskText = (ask: Ask, words: string): string =>
-  ask.asker.by === 'hub' || ask.rule === 'limit' || ask.rule === 'loop' ? renderWords(words) : words
+export const translateAskText = (ask: Ask, words: Words): string =>
+  typeof words === 'object' || ask.asker.by === 'hub' || ask.rule === 'limit' || ask.rule === 'loop' ? renderWords(words) : words
+export const translateTitle = (ask: Ask): string => translateAskText(ask, ask.title)
+export const getCallLine = (ask: Ask): string | null => buildCallLine(ask, translateTitle(ask), translateAskText(ask, ask.text ?? ''))
 /** All text of an ask, whoever wrote it. */
 export const joinAskText = (ask: Ask): string =>
   [translateAskText(ask, ask.text ?? ''), ...(ask.contents ?? []).filter((one) => one.type === 'text').map((one) => one.text ?? '')]
     .filter(Boolean)
     .join('\n\n')
+const translateLike = (ask: Ask): string => renderWords(ask.like ?? ask.labels?.like)
 /** How far an approval reaches, with the calls that it covers. */
 export function describeScope(ask: Ask, scope: 'once' | 'call' | 'run' | 'profile' | 'rule'): string {
   const words = t(`inbox.scope.${scope}`, { profile: ask.subject?.profile ?? '' })
-  const like = scope === 'run' || scope === 'profile' ? renderWords(ask.labels?.like) : ''
+  const like = scope === 'run' || scope === 'profile' ? translateLike(ask) : ''
   return like ? t('inbox.covers', { words, like }) : words
 }
 /** What a plain yes allows beyond this call, where the rule that asks says so. */
-export const describeAlsoAllowed = (ask: Ask): string =>
-  ask.labels?.reach ? t('inbox.alsoAllows', { like: renderWords(ask.labels.like) }) : ''
+export const describeAlsoAllowed = (ask: Ask): string => (ask.labels?.reach ? t('inbox.alsoAllows', { like: translateLike(ask) }) : '')
 /** Who asks, if it is no agent. */
 export const getAskerName = (ask: Ask): string => translateAskText(ask, ask.asker.name ?? '') || ask.labels?.agent_name || '—'
 
@@ -73,7 +75,7 @@ const SHORT = 48
 /** What is asked, in plain words: which programs would run, or which file would change. */
 export function buildTitle(ask: Ask): string {
   const subject = ask.subject
-  if (!subject) return translateAskText(ask, ask.title)
+  if (!subject) return translateTitle(ask)
   const given = (subject.arguments ?? {}) as Record<string, unknown>
   const command = getCommand(subject)
   if (command !== null) {
@@ -85,7 +87,7 @@ export function buildTitle(ask: Ask): string {
       ),
     ]
     const what = command.length <= SHORT && !command.includes('\n') ? command : joinWords(programs.slice(0, 6))
-    return what ? t('inbox.would.run', { what: revealSpaces(what) }) : ask.title
+    return what ? t('inbox.would.run', { what: revealSpaces(what) }) : translateTitle(ask)
   }
   const path = given.path ?? given.file_path ?? given.filePath
   if (typeof path === 'string') {
@@ -95,11 +97,11 @@ export function buildTitle(ask: Ask): string {
   }
   const [, server, tool] = /^(?:mcp__)?([a-z][a-z0-9-]*)__(.+)$/.exec(subject.tool) ?? []
   if (server && tool) return t('inbox.would.use', { what: reveal(tool), server })
-  return typeof given.url === 'string' ? t('inbox.would.fetch', { what: reveal(given.url) }) : shortenPath(ask.title, subject)
+  return typeof given.url === 'string' ? t('inbox.would.fetch', { what: reveal(given.url) }) : shortenPath(translateTitle(ask), subject)
 }
 
 /** Whether the title of an ask shows all that would be approved. */
 export function isTitleComplete(ask: Ask): boolean {
   const line = getCallLine(ask)
-  return line !== null && buildTitle(ask).includes(ask.subject ? revealSpaces(line) : translateAskText(ask, line))
+  return line !== null && buildTitle(ask).includes(ask.subject ? revealSpaces(line) : line)
 }

@@ -61,7 +61,10 @@ export const PARTS: FormPart<Asked>[] = [
 ]
 const FIELDS = PARTS.flatMap((part) => part.fields)
 
-export const buildDraft = (rule: Rule): FormDraft => Object.fromEntries(FIELDS.map((field) => [field.key, formatField(field, rule)]))
+export function buildDraft(rule: Rule): FormDraft {
+  const said = { ...rule, note: renderMixedWords(rule.note) }
+  return Object.fromEntries(FIELDS.map((field) => [field.key, formatField(field, said)]))
+}
 
 /** The rule that the form says, without what says nothing. */
 export function buildRule(decision: Rule['decision'], draft: FormDraft): Rule {

@@ -129,7 +129,7 @@ class ChatStream:
             yield line
         run = self._hub.rows.get(RUNS, self._run.id) if self._run else None
         if run is not None and run.status != "completed":
-            yield self._build_error_line(run.status, run.error or f"The run is {run.status}.")
+            yield self._build_error_line(run.status, str(run.error or f"The run is {run.status}."))
         yield self._build_line("end", status=run.status if run else "failed", execution_id=run.id if run else None)
 
     def _take_lines(self) -> Iterator[bytes]:

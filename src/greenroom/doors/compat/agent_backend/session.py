@@ -133,7 +133,7 @@ class BackendSession:
             "state": state,
             "current_message": run.prompt if run else None,
             "pending_tools": waiting,
-            "error_message": (run.error or run.status) if run and state == "error" else None,
+            "error_message": str(run.error or run.status) if run and state == "error" else None,
             "created_at": format_iso(run.created_at) if run else None,
             "updated_at": format_iso(run.ended_at or run.started_at or run.created_at) if run else None,
         }
@@ -199,7 +199,7 @@ def build_permission_request(session_id: str, ask: Ask) -> JsonObject:
         "tool_name": subject.tool if subject else "",
         "parameters": subject.arguments if subject else None,
         "risk_level": ask.risk,
-        "message": ask.title,
+        "message": str(ask.title),
     }
 
 

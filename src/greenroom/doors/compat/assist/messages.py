@@ -141,7 +141,7 @@ def build_report_request(ask: Ask) -> WorkReportRequest:
     labels = ask.labels
     request = McpWorkReportRequest(
         ProjectDirectory=labels.get("project_directory", ""),
-        Summary=ask.text or ask.title,
+        Summary=str(ask.text or ask.title),
         Timeout=_timeout_s(ask),
         AgentName=labels.get("agent_name", "") or ask.asker.name,
         ReasoningModelName=labels.get("reasoning_model_name", ""),
@@ -152,7 +152,7 @@ def build_report_request(ask: Ask) -> WorkReportRequest:
 
 def _build_question_text(ask: Ask) -> str:
     """The question; for a call that waits for approval, every byte of it."""
-    words = ask.text or ask.title
+    words = str(ask.text or ask.title)
     if ask.subject is None:
         return words
     call = json.dumps(msgspec.to_builtins(ask.subject), ensure_ascii=False, indent=2)
@@ -161,7 +161,7 @@ def _build_question_text(ask: Ask) -> str:
 
 def _build_questions(ask: Ask) -> list[Question]:
     if not ASK_KINDS[ask.kind].in_words and not ask.questions:
-        return [Question(question=ask.title, options=[Option(label=word) for word in LEAVE], custom=True)]
+        return [Question(question=str(ask.title), options=[Option(label=word) for word in LEAVE], custom=True)]
     return [
         Question(
             question=question.question,

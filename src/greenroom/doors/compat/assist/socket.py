@@ -270,7 +270,7 @@ def _describe_answerer(ask: Ask, device_id: str, device: RoomDevice | None) -> t
 
 
 def _build_cancelled_message(ask: Ask, family: str | None) -> WebsocketMessage:
-    reason, kind = "timeout" if ask.state == "expired" else ask.reason, choose_message_type(ask, family)
+    reason, kind = "timeout" if ask.state == "expired" else str(ask.reason), choose_message_type(ask, family)
     notice = RequestCancelledNotification(request_id=choose_request_id(ask), reason=reason, message_type=kind)
     return WebsocketMessage(Cmd="RequestCancelled", RequestCancelledNotification=notice)
 

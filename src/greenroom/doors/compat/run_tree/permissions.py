@@ -69,7 +69,7 @@ class RunTreePermissions:
             "agentRunId": ask.run_id,
             "toolName": subject.tool if subject else "",
             "toolInput": subject.arguments if subject else None,
-            "detail": ask.title,
+            "detail": str(ask.title),
             "riskLevel": ask.risk,
             "timeoutSec": round((ask.deadline - ask.asked_at) / 1000) if ask.deadline else 0,
         }

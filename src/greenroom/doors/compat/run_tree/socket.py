@@ -296,7 +296,7 @@ def build_prompt(given: Any) -> str:
 
 def build_run(run: Run, session: str) -> JsonObject:
     """A run in the clients' words."""
-    error = run.error or ("interrupted" if run.status == "interrupted" else None)
+    error = str(run.error or "") or ("interrupted" if run.status == "interrupted" else None)
     optional = {"completedAt": run.ended_at, "error": error}
     return {
         "id": run.id,

@@ -190,7 +190,7 @@ async def agent_list(call: McpCall[NoArgs]) -> Any:
             can = agent.profile in profiles
             entry = {**shape, "is_invitable": can, "is_available": can or shape["is_online"]}
             if agent.process == "asleep":
-                entry["now"] = describe_activity(rows, hub.presence, by, agent.id, now)
+                entry["now"] = str(describe_activity(rows, hub.presence, by, agent.id, now))
             listed.append(entry)
         return listed + [_build_invitable(profile) for profile in profiles.values()]
 
@@ -205,7 +205,7 @@ def _build_invitable(profile: Profile) -> dict[str, Any]:
         "display_name": definition.display_name or profile.name,
         "ide": definition.driver,
         "model": definition.model or "default",
-        "description": definition.description,
+        "description": str(definition.description),
         "capabilities": definition.capabilities,
         "is_online": False,
         "is_invitable": True,

@@ -35,7 +35,7 @@ async def mail_send(call: McpCall[SendArgs]) -> Any:
         "msg_id": posted.event.message_id,
         "seq": posted.seq,
         "thread_id": posted.event.thread_id,
-        "recipient": describe_activity(hub.rows, hub.presence, call.by, args.agent_id, hub.log.clock.now()),
+        "recipient": str(describe_activity(hub.rows, hub.presence, call.by, args.agent_id, hub.log.clock.now())),
     }
 
 

@@ -110,7 +110,7 @@ async def msg_post(call: McpCall[PostArgs]) -> Any:
     if event.stop_reason is not None:
         said["stop_reason"] = event.stop_reason
     if unreached := await look_for_unreached(hub.log, hub.presence, call.by, event):
-        said["unreached"] = [{"name": one.name, "why": one.why} for one in unreached]
+        said["unreached"] = [{"name": one.name, "why": str(one.why)} for one in unreached]
     return said if sync is None else said | build_sync_fields(hub, sync)
 
 

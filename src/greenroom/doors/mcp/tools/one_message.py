@@ -163,7 +163,7 @@ async def msg_receipts(call: McpCall[MessageArgs]) -> Any:
     hub, by = call.hub, call.by
     now = hub.log.clock.now()
     reached = [
-        {"agent_id": who, "state": state, "now": describe_activity(hub.rows, hub.presence, by, who, now)}
+        {"agent_id": who, "state": state, "now": str(describe_activity(hub.rows, hub.presence, by, who, now))}
         for who, state in build_receipts(hub.rows, message).items()
     ]
     return {"message_id": message.id, "seq": message.seq, "receipts": reached}

@@ -158,7 +158,8 @@ def build_run_status(run: Run) -> RunAnswer:
     """A run as an agent sees it; for a run that is not over, it says what to do next."""
     usage = copy_fields(run, UsageAnswer, is_partial=run.is_usage_partial or msgspec.UNSET)
     hint = msgspec.UNSET if run.status in ENDED else "It is still at work: call run_status with this run_id."
-    return copy_fields(run, RunAnswer, run_id=run.id, usage=usage, next=hint)
+    error = None if run.error is None else str(run.error)
+    return copy_fields(run, RunAnswer, run_id=run.id, error=error, usage=usage, next=hint)
 
 
 async def profile_list(call: McpCall[NoArgs]) -> Any:

@@ -11,6 +11,7 @@ from greenroom.runtimes.agents.claude.terminal_session import ClaudeTerminalSess
 from greenroom.runtimes.agents.claude.transcript_usage import TranscriptUsage, find_transcripts
 from greenroom.runtimes.contract import InstalledRuntime, Opened, SessionOptions, Spawner
 from greenroom.runtimes.drivers.pty.driver import COLUMNS, ROWS
+from greenroom.runtimes.launch_error import build_early_end
 from greenroom.runtimes.programs import find_program, write_private
 from greenroom.runtimes.transports.pty import TerminalLine
 
@@ -43,7 +44,7 @@ class ClaudeDriver:
         except ConnectionError:
             await session.close()
             words = process.last_words().strip()
-            raise ValueError("Claude Code ended before it was ready" + (f": {words}" if words else "")) from None
+            raise build_early_end("Claude Code", words) from None
         except BaseException:
             await session.close()
             raise

@@ -12,6 +12,7 @@ from greenroom.runtimes.agents.claude.hooks import build_hook_settings
 from greenroom.runtimes.agents.claude.options import ClaudeOptions
 from greenroom.runtimes.agents.claude.own_rules import ASKING, has_own_rules
 from greenroom.runtimes.contract import SessionOptions
+from greenroom.runtimes.launch_error import LaunchError
 from greenroom.runtimes.programs import need_command
 
 HOOKS = "hooks"
@@ -36,7 +37,7 @@ def plan_launch(opening: SessionOptions, token: str | None) -> ClaudeLaunch:
         raise ValueError(f"options: {error}") from None
     session = opening.resume or str(uuid.uuid4())
     if options.attach and options.gate == "all":
-        raise ValueError('options: gate = "all" and attach = true do not go together')
+        raise LaunchError("launch.gate_with_attach")
     env = {**manifest.ENV, manifest.OWN_FOLDER: str(opening.scratch), **opening.env, **manifest.NO_FILE_MENTIONS}
     files: dict[Path, str] = {}
     arguments: list[str] = [*manifest.STREAM]

@@ -26,6 +26,7 @@ from greenroom.runtimes.contract import (
 )
 from greenroom.runtimes.drivers.pty.session import PtySession
 from greenroom.runtimes.transports.pty import ENTER, TerminalLine
+from greenroom.sentences import build_sentence
 
 _READY_S, _HUB_S, _FREE_S, _BEGIN_S = 30.0, 15.0, 60.0, 10.0
 _ECHO_S, _ECHOED_S = 0.2, 2.0
@@ -44,8 +45,8 @@ _LEAVE_MODE = b"\x7f"
 """In an empty input, Backspace leaves the mode in which it is a shell's."""
 _DRAFT = 40
 """How often to erase at least: one key brings a long text of an earlier prompt back."""
-_IN_USE = "Claude Code is busy with what somebody has asked at its terminal; ask again when that is done"
-_NOT_TAKEN = "Claude Code did not take the prompt: its terminal shows something that a person has to close first"
+_IN_USE = build_sentence("run_error.claude_busy")
+_NOT_TAKEN = build_sentence("run_error.claude_not_taken")
 _NARROW = 10
 """No terminal has so few columns."""
 

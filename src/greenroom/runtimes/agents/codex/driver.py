@@ -8,6 +8,7 @@ from greenroom.runtimes.agents.codex.session import CodexSession
 from greenroom.runtimes.agents.codex.socket_lines import connect
 from greenroom.runtimes.attachable import AttachCommand
 from greenroom.runtimes.contract import InstalledRuntime, Opened, Process, SessionOptions, Spawner
+from greenroom.runtimes.launch_error import LaunchError, build_early_end, explain_failure
 from greenroom.runtimes.programs import find_program
 
 _HELLO = {
@@ -34,9 +35,9 @@ class CodexDriver:
             return await _open_session(process, launch, has_hub=opening.hub_url is not None)
         except ConnectionError:
             words = process.last_words().strip()
-            raise ValueError("Codex ended before it was ready" + (f": {words}" if words else "")) from None
+            raise build_early_end("Codex", words) from None
         except ValueError as error:
-            raise ValueError(f"Codex says: {error}") from None
+            raise LaunchError("launch.says", program="Codex", error=explain_failure(error)) from None
 
 
 async def _open_session(process: Process, launch: CodexLaunch, *, has_hub: bool) -> CodexSession:

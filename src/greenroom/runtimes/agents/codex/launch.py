@@ -10,6 +10,7 @@ from greenroom.json_types import JsonObject
 from greenroom.runtimes.agents.codex import manifest
 from greenroom.runtimes.agents.codex.options import CodexOptions
 from greenroom.runtimes.contract import SessionOptions
+from greenroom.runtimes.launch_error import LaunchError
 from greenroom.runtimes.programs import need_command
 
 _LONGEST_SOCKET = 107
@@ -98,5 +99,5 @@ def _build_settings(config: JsonObject) -> list[str]:
 def _build_socket_path(scratch: Path) -> Path:
     path = scratch / "codex.sock"
     if len(str(path).encode()) > _LONGEST_SOCKET:
-        raise ValueError(f"options.attach needs a folder with a shorter path: {path} is too long for a socket")
+        raise LaunchError("launch.long_socket", path=path)
     return path

@@ -15,6 +15,7 @@ from greenroom.runtimes.attachable import AttachCommand
 from greenroom.runtimes.contract import Decision, Heard, Opened, PermissionWithdrawn, Process, TurnEnded
 from greenroom.runtimes.transports.heard_queue import HeardQueue
 from greenroom.runtimes.transports.json_lines import JsonLines, Lines
+from greenroom.sentences import Words, build_sentence
 
 _METHOD_NOT_FOUND = -32601
 
@@ -234,6 +235,6 @@ def _extract_params(message: JsonObject) -> JsonObject:
     return found if isinstance(found, dict) else {}
 
 
-def _format_error(message: JsonObject) -> str:
+def _format_error(message: JsonObject) -> Words:
     error = message.get("error")
-    return str(error.get("message") or error) if isinstance(error, dict) else "the app server gave no answer"
+    return str(error.get("message") or error) if isinstance(error, dict) else build_sentence("run_error.no_app_answer")

@@ -17,6 +17,7 @@ from greenroom.runtimes.contract import (
     Usage,
 )
 from greenroom.runtimes.tool_names import name_server_tool
+from greenroom.sentences import build_sentence
 
 Tokens = tuple[int, int]
 """In and out."""
@@ -147,7 +148,7 @@ def read_turn_end(turn: JsonObject) -> TurnEnded:
     info = error.get("codexErrorInfo")
     words = [str(error[name]) for name in ("message", "additionalDetails") if error.get(name)]
     reason = _REASONS.get(info, "failed") if isinstance(info, str) else "failed"
-    return TurnEnded(reason=reason, error=": ".join(words) or "the turn failed")
+    return TurnEnded(reason=reason, error=": ".join(words) or build_sentence("run_error.turn_failed"))
 
 
 def name_tool(item: JsonObject) -> str:

@@ -10,6 +10,7 @@ from greenroom.runtimes.agent_cli import AgentCli, DriverInfo, McpConfig
 from greenroom.runtimes.agents.opencode import manifest
 from greenroom.runtimes.agents.opencode.options import OpencodeOptions
 from greenroom.runtimes.model_script import ModelWiring
+from greenroom.sentences import build_sentence
 
 if TYPE_CHECKING:
     from greenroom.runtimes.contract import Driver
@@ -54,7 +55,10 @@ OPENCODE = AgentCli(
         ),
     ),
     profile=ProfileDefinition(
-        driver=manifest.NAME, display_name="OpenCode", description="The open coding agent.", type="builtin"
+        driver=manifest.NAME,
+        display_name="OpenCode",
+        description=build_sentence("profile_about.opencode"),
+        type="builtin",
     ),
     tools={
         "read": "read list ls lsp",

@@ -14,6 +14,7 @@ from greenroom.runtimes.agents.opencode.server import OpencodeServer, find_addre
 from greenroom.runtimes.agents.opencode.session import OpencodeSession
 from greenroom.runtimes.attachable import AttachCommand
 from greenroom.runtimes.contract import InstalledRuntime, Opened, Process, RuntimeSession, SessionOptions, Spawner
+from greenroom.runtimes.launch_error import LaunchError, build_early_end, explain_failure
 from greenroom.runtimes.models import explain_unknown_model
 from greenroom.runtimes.programs import ask_program, find_program, write_private
 from greenroom.runtimes.tool_names import make_hub_name
@@ -50,7 +51,7 @@ class OpencodeDriver:
             await process.end()
             if isinstance(error, ConnectionError):
                 words = process.last_words().strip()
-                raise ValueError("OpenCode ended before it was ready" + (f": {words}" if words else "")) from None
+                raise build_early_end("OpenCode", words) from None
             raise
         try:
             session, opened = await _open_session(process, server, opening, hub)
@@ -68,7 +69,7 @@ async def _need_model(server: OpencodeServer, model: str) -> None:
     known = [f"{one.get('id')}/{name}" for one in found for name in one.get("models") or {}]
     wrong = explain_unknown_model(model, known)
     if wrong is not None:
-        raise ValueError(wrong)
+        raise LaunchError("field", name="model", problem=wrong)
 
 
 async def _get_step_limit(server: OpencodeServer) -> int | None:
@@ -93,6 +94,6 @@ async def _open_session(
         else:
             found = await server.request("POST", "/session", {})
     except ValueError as error:
-        raise ValueError(f"OpenCode says: {error}") from None
+        raise LaunchError("launch.says", program="OpenCode", error=explain_failure(error)) from None
     details = {"agent": {"name": "OpenCode", "version": found.get("version")}, "hub": opening.hub_url is not None}
     return OpencodeSession(process, server, hub, await _get_step_limit(server)), Opened(str(found["id"]), details)

@@ -9,6 +9,7 @@ from greenroom.json_types import JsonObject
 from greenroom.runtimes.agents.opencode import manifest
 from greenroom.runtimes.contract import SessionOptions
 from greenroom.runtimes.drivers.acp.launch import merge_objects
+from greenroom.runtimes.launch_error import LaunchError
 from greenroom.runtimes.programs import need_command
 
 
@@ -60,5 +61,5 @@ def _read_own_config(env: dict[str, str]) -> JsonObject:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise ValueError(f"{manifest.CONFIG} must hold a JSON object")
+        raise LaunchError("launch.not_json", variable=manifest.CONFIG)
     return found

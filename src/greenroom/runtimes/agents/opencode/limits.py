@@ -2,6 +2,7 @@
 
 from greenroom.json_types import JsonObject
 from greenroom.runtimes.contract import TurnEnded
+from greenroom.sentences import build_sentence
 
 _MOST_TRIES = 5
 _LONGEST_MS = 60_000
@@ -18,11 +19,11 @@ def get_retry_end(status: JsonObject, now_ms: int) -> TurnEnded | None:
         return TurnEnded(reason="quota", error=words, resets_at=int(next_ms))
     if tries < _MOST_TRIES:
         return None
-    return TurnEnded(reason="limit", error=f"the model's API said no {tries} times in a row, the last time: {words}")
+    return TurnEnded(reason="limit", error=build_sentence("run_error.opencode_tries", times=tries, words=words))
 
 
 def get_step_limit_end(steps: int, most: int | None) -> TurnEnded | None:
     """How a turn ends that took all its steps: in the last one OpenCode has the model stop, whatever it was doing."""
     if most is None or steps < most:
         return None
-    return TurnEnded(reason="limit", error=f"OpenCode reached its limit of {most} steps for one turn")
+    return TurnEnded(reason="limit", error=build_sentence("run_error.opencode_steps", limit=most))

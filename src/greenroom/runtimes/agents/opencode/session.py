@@ -16,6 +16,7 @@ from greenroom.runtimes.agents.opencode.server import OpencodeServer, drain
 from greenroom.runtimes.agents.opencode.translator import AssistantMessage, OpencodeTranslator, read_turn_end
 from greenroom.runtimes.attachable import AttachCommand
 from greenroom.runtimes.contract import Decision, Heard, Opened, PermissionWithdrawn, Process, TurnEnded
+from greenroom.runtimes.launch_error import explain_failure
 from greenroom.runtimes.transports.heard_queue import HeardQueue
 from greenroom.runtimes.transports.json_lines import JsonLines
 
@@ -96,7 +97,7 @@ class OpencodeSession:
         except (ValueError, ConnectionError) as error:
             if self._turn is turn:
                 self._turn = None
-                self._ears.put(TurnEnded(reason="failed", error=str(error)))
+                self._ears.put(TurnEnded(reason="failed", error=explain_failure(error)))
 
     async def steer(self, text: str) -> bool:
         turn = self._turn

@@ -8,6 +8,7 @@ from greenroom.json_types import JsonObject
 from greenroom.link.hub_tools import HUB
 from greenroom.runtimes.contract import CallFinished, CallStarted, Heard, Said, Thought, TurnEnded, Usage
 from greenroom.runtimes.tool_names import get_hub_tool
+from greenroom.sentences import build_sentence
 
 _LIMITS = ("MessageOutputLengthError", "ContextOverflowError")
 
@@ -177,10 +178,9 @@ def read_turn_end(answer: AssistantMessage | None, *, is_cancelled: bool) -> Tur
         return TurnEnded(reason="cancelled")
     if error is None:
         return TurnEnded(reason="done")
-    message = _part(error, "data").get("message") or error.get("name") or "OpenCode failed"
-    if error.get("name") in _LIMITS:
-        return TurnEnded(reason="limit", error=str(message))
-    return TurnEnded(reason="failed", error=str(message))
+    message = str(_part(error, "data").get("message") or error.get("name") or "")
+    words = message or build_sentence("run_error.opencode_failed")
+    return TurnEnded(reason="limit" if error.get("name") in _LIMITS else "failed", error=words)
 
 
 def _build_title(given: Any) -> str:

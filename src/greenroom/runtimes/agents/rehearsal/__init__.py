@@ -8,6 +8,7 @@ from greenroom.runtimes.acp_manifest import AcpManifest, ValueInjection
 from greenroom.runtimes.agent_cli import AgentCli, DriverInfo, SamplePrompts
 from greenroom.runtimes.model_script import ModelScript, ModelWiring
 from greenroom.runtimes.prompt_text import DATA
+from greenroom.sentences import build_sentence
 
 MANIFEST = AcpManifest(
     name="rehearsal",
@@ -57,7 +58,7 @@ REHEARSAL = AgentCli(
     profile=ProfileDefinition(
         driver="rehearsal",
         display_name="Rehearsal",
-        description="A scripted agent that needs no key: its prompt is its script.",
+        description=build_sentence("profile_about.rehearsal"),
         type="builtin",
         max_depth=5,
     ),

@@ -17,6 +17,7 @@ from greenroom.runtimes.contract import InstalledRuntime, Opened, SessionOptions
 from greenroom.runtimes.drivers.acp.launch import AcpLaunch, plan_launch
 from greenroom.runtimes.drivers.acp.session import AcpSession
 from greenroom.runtimes.drivers.acp.session_record import SessionRecord
+from greenroom.runtimes.launch_error import LaunchError, build_early_end
 from greenroom.runtimes.programs import find_program, write_private
 from greenroom.runtimes.prompt_text import PromptQuoting
 from greenroom.runtimes.tool_names import make_hub_name
@@ -71,27 +72,23 @@ class AcpDriver:
         except ConnectionError:
             await session.close()
             words = process.last_words().strip()
-            raise ValueError(f"{self.name} ended before it was ready" + (f": {words}" if words else "")) from None
+            raise build_early_end(self.name, words) from None
         except AcpFailed as error:
             await session.close()
-            raise ValueError(f"{self.name} says: {error}{_explain_login(error)}") from None
+            key = "launch.says_log_in" if error.code == _LOGIN_NEEDED else "launch.says"
+            raise LaunchError(key, program=self.name, error=error) from None
         except BaseException:
             await session.close()
             raise
         return session
 
 
-def _explain_login(error: AcpFailed) -> str:
-    """What to do about an agent that is not logged in: it has no variables of its person's but those of its profile."""
-    if error.code != _LOGIN_NEEDED:
-        return ""
-    return " — log in with it by hand once, or name the variable that has the key in `pass_env` of the profile"
-
-
 async def _set_up(session: AcpSession, manifest: AcpManifest, opening: SessionOptions, launch: AcpLaunch) -> None:
     hello = await session.link.request("initialize", HELLO)
     if hello.get("protocolVersion") != _PROTOCOL:
-        raise ValueError(f"{manifest.name} speaks version {hello.get('protocolVersion')} of ACP, not {_PROTOCOL}")
+        raise LaunchError(
+            "launch.acp_version", program=manifest.name, version=hello.get("protocolVersion"), wanted=_PROTOCOL
+        )
     can = hello.get("agentCapabilities") or {}
     params: JsonObject = {"cwd": str(opening.directory), "mcpServers": launch.servers}
     if launch.servers and not (can.get("mcpCapabilities") or {}).get("http"):
@@ -101,7 +98,7 @@ async def _set_up(session: AcpSession, manifest: AcpManifest, opening: SessionOp
     if opening.resume:
         method = _get_resume_method(manifest, can)
         if method is None:
-            raise ValueError(f"{manifest.name} cannot take an earlier session up")
+            raise LaunchError("launch.cannot_resume", program=manifest.name)
         made = await session.link.request(method, {"sessionId": opening.resume, **params})
         if manifest.is_replay_late:
             await session.wait_for_replay()
@@ -129,7 +126,7 @@ async def _choose_model(session: AcpSession, id: str, made: JsonObject, model: s
     options = [one for one in made.get("configOptions") or [] if isinstance(one, dict)]
     option = next((one for one in options if one.get("category") == "model"), None)
     if option is None:
-        raise ValueError("this agent does not let its model be chosen: leave `model` out of the profile")
+        raise LaunchError("launch.model_fixed")
     params = {"sessionId": id, "configId": option.get("id"), "value": model}
     await session.link.request("session/set_config_option", params)
 

@@ -13,6 +13,7 @@ from greenroom.link.hub_tools import HUB
 from greenroom.runtimes.acp_manifest import TOKEN, AcpManifest, ValueInjection
 from greenroom.runtimes.agents import need_agent
 from greenroom.runtimes.contract import SessionOptions
+from greenroom.runtimes.launch_error import LaunchError
 
 _PLACE = re.compile(r"\{(value|file|scratch|secret|hub)\}")
 
@@ -128,10 +129,10 @@ def merge_objects(below: JsonObject, above: JsonObject) -> JsonObject:
 def _build_command(manifest: AcpManifest, opening: SessionOptions) -> list[str]:
     command = opening.command or manifest.command
     if not command:
-        raise ValueError("the profile names no command, and this driver has none of its own")
+        raise LaunchError("launch.no_command")
     if opening.command or shutil.which(command[0], path=opening.env.get("PATH")):
         return command
-    raise ValueError(f"{command[0]} is not installed on this machine")
+    raise LaunchError("launch.not_installed", program=command[0])
 
 
 def _build_servers(manifest: AcpManifest, opening: SessionOptions, token: str | None, hub: str) -> list[JsonObject]:
@@ -164,5 +165,5 @@ def _parse_object(variable: str, text: str) -> JsonObject:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise ValueError(f"{variable} must hold a JSON object")
+        raise LaunchError("launch.not_json", variable=variable)
     return found

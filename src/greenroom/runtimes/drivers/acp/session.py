@@ -30,6 +30,7 @@ from greenroom.runtimes.drivers.acp.turn_end import TokenCount, TokenMeter, read
 from greenroom.runtimes.prompt_text import PromptQuoting
 from greenroom.runtimes.transports.acp import METHOD_NOT_FOUND, AcpFailed, AcpLink
 from greenroom.runtimes.transports.heard_queue import HeardQueue
+from greenroom.sentences import build_sentence
 
 _LINGER_S = 2.0
 _FOLLOWS_S = 3.0
@@ -205,7 +206,7 @@ class AcpSession:
         if turn.is_cancelled:
             return TurnEnded(reason="cancelled")
         if end.reason == "done" and self._translator.is_broken:
-            return TurnEnded(reason="failed", error=self._translator.notice or "the agent's runtime failed")
+            return TurnEnded(reason="failed", error=self._translator.notice or build_sentence("run_error.runtime"))
         return end
 
     def _build_followup(self, turn: AcpTurn, end: TurnEnded) -> str:

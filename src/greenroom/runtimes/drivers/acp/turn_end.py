@@ -7,6 +7,7 @@ import msgspec
 from greenroom.json_types import JsonObject
 from greenroom.runtimes.acp_manifest import AcpManifest
 from greenroom.runtimes.contract import TurnEnded
+from greenroom.sentences import build_sentence
 
 _REASONS: dict[str, Literal["done", "cancelled", "refused", "limit"]] = {
     "end_turn": "done",
@@ -17,8 +18,8 @@ _REASONS: dict[str, Literal["done", "cancelled", "refused", "limit"]] = {
 }
 
 _LIMITS = {
-    "max_tokens": "the model reached its limit of tokens for one answer",
-    "max_turn_requests": "the agent's runtime reached its limit of requests for one turn",
+    "max_tokens": build_sentence("run_error.model_tokens"),
+    "max_turn_requests": build_sentence("run_error.turn_requests"),
 }
 """What a runtime stops at by itself, in words: it gives none."""
 
@@ -48,7 +49,7 @@ def read_turn_end(answer: JsonObject) -> TurnEnded:
     output = _part(_part(answer, "_meta"), "greenroom").get("output")
     if reason in _REASONS:
         return TurnEnded(reason=_REASONS[reason], error=_LIMITS.get(reason, ""), output=output)
-    return TurnEnded(reason="failed", error=f"the agent stopped for a reason that is not known: {reason}")
+    return TurnEnded(reason="failed", error=build_sentence("run_error.unknown_stop", reason=reason))
 
 
 def read_turn_failure(words: str, data: Any) -> TurnEnded:

@@ -22,8 +22,10 @@ from greenroom.runtimes.contract import (
 )
 from greenroom.runtimes.driver_list import choose_quoting
 from greenroom.runtimes.hub_variables import build_hub_variables
+from greenroom.runtimes.launch_error import LaunchError
 from greenroom.runtimes.prompt_text import PromptQuoting
 from greenroom.runtimes.transports.heard_queue import HeardQueue
+from greenroom.sentences import build_sentence
 
 _WORDS = 2000
 _LAST_S = 1.0
@@ -40,12 +42,12 @@ class CommandDriver:
 
     async def open(self, opening: SessionOptions, spawner: Spawner) -> "CommandSession":
         if not opening.command:
-            raise ValueError("the profile has no command")
+            raise LaunchError("launch.command_missing")
         how, timeout_s = opening.options.get("prompt", "argument"), opening.options.get("timeout_s")
         if how not in _PROMPTS:
-            raise ValueError(f"the option prompt must be one of {', '.join(_PROMPTS)}")
+            raise LaunchError("launch.bad_prompt_option", choices=_PROMPTS)
         if timeout_s is not None and not (isinstance(timeout_s, int | float) and timeout_s > 0):
-            raise ValueError("the option timeout_s must be a number of seconds")
+            raise LaunchError("launch.bad_timeout")
         way = choose_quoting(self.name, opening.command, opening.options)
         env = {**opening.env, **build_hub_variables(opening), **way.env}
         process = await spawner.spawn(opening.command, opening.directory, env)
@@ -108,7 +110,7 @@ class CommandSession:
                 await self._process.wait()
                 await asyncio.wait([reading], timeout=_LAST_S)  # a grandchild may hold the pipe open
         except TimeoutError:
-            sentence = f"the command did not end within {self._timeout_s:g} s"
+            sentence = build_sentence("run_error.command_timeout", seconds=f"{self._timeout_s:g}")
             self._ended = self._ended or TurnEnded(reason="failed", error=sentence)
         await self._process.end(0)  # and all that it left behind
         code = await self._process.wait()
@@ -132,4 +134,6 @@ class CommandSession:
 def _build_turn_end(code: int, words: str) -> TurnEnded:
     if code == 0:
         return TurnEnded(reason="done")
-    return TurnEnded(reason="failed", error=f"the command ended with code {code}" + (f": {words}" if words else ""))
+    if not words:
+        return TurnEnded(reason="failed", error=build_sentence("run_error.command_ended", code=code))
+    return TurnEnded(reason="failed", error=build_sentence("run_error.command_ended_saying", code=code, words=words))

@@ -13,6 +13,7 @@ from greenroom.runtimes.acp_manifest import AcpManifest
 from greenroom.runtimes.contract import SessionOptions, Spawner
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
 from greenroom.runtimes.drivers.acp.session import AcpSession
+from greenroom.runtimes.launch_error import LaunchError
 from greenroom.runtimes.prompt_text import DATA
 from greenroom.tool_agent.tool_choice import CHOICE, parse_tool_choice
 
@@ -44,5 +45,5 @@ def _need_program(opening: SessionOptions) -> str:
         return name
     found = None if "/" in name else shutil.which(name, path=opening.env.get("PATH"))
     if found is None or not found.startswith("/"):
-        raise ValueError(f"the program '{name}' is not installed on this machine; write a name on PATH or a whole path")
+        raise LaunchError("launch.no_mcp_program", program=name)
     return found

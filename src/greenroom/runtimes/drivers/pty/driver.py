@@ -10,6 +10,7 @@ from greenroom.runtimes.contract import InstalledRuntime, SessionOptions, Spawne
 from greenroom.runtimes.driver_list import choose_quoting
 from greenroom.runtimes.drivers.pty.session import PtySession
 from greenroom.runtimes.hub_variables import build_hub_variables
+from greenroom.runtimes.launch_error import LaunchError
 from greenroom.runtimes.transports.pty import TerminalLine
 
 ROWS, COLUMNS = 36, 110
@@ -26,10 +27,10 @@ class PtyDriver:
 
     async def open(self, opening: SessionOptions, spawner: Spawner) -> PtySession:
         if not opening.command:
-            raise ValueError("the profile has no command")
+            raise LaunchError("launch.command_missing")
         options = opening.options
         if options.get("prompt", "type") not in _PROMPTS:
-            raise ValueError(f"the option prompt must be one of {', '.join(_PROMPTS)}")
+            raise LaunchError("launch.bad_prompt_option", choices=_PROMPTS)
         if "ready" in options:
             _need_pattern(str(options["ready"]))
         way = choose_quoting(self.name, opening.command, options)
@@ -42,4 +43,4 @@ def _need_pattern(text: str) -> None:
     try:
         re.compile(text)
     except re.error as error:
-        raise ValueError(f"the option ready is no pattern: {error}") from None
+        raise LaunchError("launch.bad_pattern", error=error) from None

@@ -8,6 +8,7 @@ from greenroom.runtimes.contract import Decision, Died, Heard, Opened, TurnEnded
 from greenroom.runtimes.prompt_text import PromptQuoting
 from greenroom.runtimes.transports.heard_queue import HeardQueue
 from greenroom.runtimes.transports.pty import TerminalLine
+from greenroom.sentences import build_sentence
 
 _QUIET_S, _BEGIN_S, _READY_S = 0.3, 5.0, 30.0
 _LINES = 12
@@ -85,6 +86,7 @@ class PtySession:
         if code == 0:
             self._end_turn(TurnEnded(reason="done"))
         else:
-            self._end_turn(TurnEnded(reason="failed", error=f"the program ended with code {code}: {words}"))
+            error = build_sentence("run_error.program_ended", code=code, words=words)
+            self._end_turn(TurnEnded(reason="failed", error=error))
         self._ears.put(Died(code=code, last_words=words))
         self._ears.end()
