@@ -10,6 +10,7 @@ from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Command
 from greenroom.rules.asks.model import Asker, AskQuestion, Content
 from greenroom.rules.policy.remembered_rule import RuleChoice
+from greenroom.sentences import Sentence, Words
 
 
 class RaiseAsk(Command, frozen=True, kw_only=True):
@@ -21,8 +22,8 @@ class RaiseAsk(Command, frozen=True, kw_only=True):
 
     ask_id: str
     kind: AskKind
-    title: str
-    text: str = ""
+    title: Words
+    text: Words = ""
     asker: Asker | None = None
     """The asker, if the hub asks for somebody; None is the principal of the command."""
     wish: str | None = None
@@ -31,7 +32,7 @@ class RaiseAsk(Command, frozen=True, kw_only=True):
     room: str | None = None
     risk: Risk | None = None
     """Taken from who operates only; for all others the hub judges."""
-    why: str = ""
+    why: Words = ""
     rule: str = ""
     questions: list[AskQuestion] = []
     form: dict[str, Any] | None = None
@@ -89,6 +90,8 @@ class WithdrawAsk(Command, frozen=True, kw_only=True):
 
     ask_id: str
     reason: Annotated[str, Meta(description="the reason, for the record")] = ""
+    said: Sentence | None = None
+    """The reason that the hub itself gives, in place of the other."""
 
 
 class TimeAsk(Command, frozen=True, kw_only=True):

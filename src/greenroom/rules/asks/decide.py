@@ -32,6 +32,7 @@ from greenroom.rules.asks.queries import (
 )
 from greenroom.rules.asks.votes import build_overdue_events, is_of_another_room, need_voters
 from greenroom.rules.threads.queries import need_thread
+from greenroom.sentences import build_sentence
 
 _TITLE = 300
 _LONGEST_S = 90 * 86_400
@@ -81,7 +82,8 @@ def _need_well_formed(by: Principal, command: RaiseAsk) -> None:
     allowed = [kind for kind, info in ASK_KINDS.items() if by.operates or raiser in info.raised_by]
     if command.kind not in allowed:
         raise Refused("bad_kind.ask", kinds=allowed)
-    if not command.title.strip() or len(command.title) > _TITLE or len(command.text) > CHARS:
+    title = str(command.title)
+    if not title.strip() or len(title) > _TITLE or len(str(command.text)) > CHARS:
         raise Refused("bad_ask.text", title_limit=_TITLE, text_limit=CHARS)
     if command.risk is not None and command.risk not in RISKS:
         raise Refused("bad_risk", risks=RISKS)
@@ -121,7 +123,7 @@ def _build_ask_raised(by: Principal, command: RaiseAsk, asker: Asker, wish: str,
         command.ask_id,
         command.kind,
         asker,
-        command.title.strip(),
+        command.title.strip() if isinstance(command.title, str) else command.title,
         wish=wish,
         risk=risk,
         timeout_s=command.timeout_s,
@@ -174,7 +176,8 @@ def withdraw_ask(rows: Rows, command: WithdrawAsk, context: Context) -> list[Eve
         raise Refused("forbidden.withdraw", "forbidden")
     if ask.state != "open":
         return []
-    return [e.AskWithdrawn(ask_id=ask.id, reason=command.reason.strip()[:500] or "taken back")]
+    reason = command.said or command.reason.strip()[:500] or build_sentence("ask_reason.taken_back")
+    return [e.AskWithdrawn(ask_id=ask.id, reason=reason)]
 
 
 def time_ask(rows: Rows, command: TimeAsk, context: Context) -> list[Event]:

@@ -126,7 +126,7 @@ class HubExecutor:
                 case "ask":
                     ask = rows.get(ASKS, key)
                     if ask is not None and ask.state == "open":
-                        await self._log.do(WithdrawAsk(by=HUB, ask_id=key, reason=str(reason)))
+                        await self._log.do(WithdrawAsk(by=HUB, ask_id=key, **about))
                 case "agent":
                     agent = rows.get(AGENTS, key)
                     if agent is not None and agent.run_id is None:

@@ -10,8 +10,9 @@ from greenroom.rules.asks.model import Ask, Asker, AskOption, AskQuestion
 from greenroom.rules.asks.votes import find_strangers
 from greenroom.rules.workflows.core.news import Answered, StepAnswer
 from greenroom.rules.workflows.core.plan import PlanNode
+from greenroom.rules.workflows.core.step_start import LEVEL_WORDS
 from greenroom.rules.workflows.model import WorkflowRun, WorkflowStep
-from greenroom.sentences import build_sentence, join_with_and
+from greenroom.sentences import Words, build_sentence, join_with_and, shorten
 from greenroom.services.workflow_engine.prompts import StepTexts
 
 _TITLE = 300
@@ -37,18 +38,21 @@ async def raise_ask(
     level = node.step.level
     about: dict[str, Any] = {}
     if step.asking == "crash":
-        title = f"Step '{step.id}' of “{run.workflow}” was interrupted: what now?"
+        title: Words = build_sentence("step_ask.crash", step=step.id, workflow=run.workflow)
         options = [AskOption(label=label, description=told) for label, told in _AFTER_A_CRASH.items()]
-        about = {"kind": "decision", "questions": [AskQuestion(question=title, options=options, custom=False)]}
-        text = str(step.reason or "")
+        about = {"kind": "decision", "questions": [AskQuestion(question=str(title), options=options, custom=False)]}
+        text: Words = step.reason or ""
+        why = build_sentence("ask_why.crash")
     else:
-        title = telling.text(level.question) or f"May step '{node.step.name or step.id}' of “{run.workflow}” go on?"
+        ours = build_sentence("step_ask.leave", step=node.step.name or step.id, workflow=run.workflow)
+        title = telling.text(level.question) or ours
+        why = build_sentence("ask_why.level", level=LEVEL_WORDS[level.kind])
         text = telling.prompt() if node.kind == "agent" else node.step.description
         about = {"kind": "decision" if level.kind == "recommended" else "gate"}
         about["asked_of"] = list(dict.fromkeys(level.stakeholders))
-        text += _describe_strangers(
-            find_strangers(log.rows, about["asked_of"], log.clock.now()) if level.stakeholders else []
-        )
+        strangers = find_strangers(log.rows, about["asked_of"], log.clock.now()) if level.stakeholders else []
+        if strangers:  # lest it wait for people who cannot come
+            text = build_sentence("step_ask.strangers", text=shorten(text, _TEXT), names=strangers)
         if level.kind == "arbitrated":
             about["approvers"] = max(1, level.quorum or len(about["asked_of"]))
     labels = {"workflow": run.workflow, "step": step.id}
@@ -56,25 +60,15 @@ async def raise_ask(
         RaiseAsk(
             by=HUB,
             ask_id=ask_id,
-            title=title[:_TITLE],
-            text=text[:_TEXT],
+            title=shorten(title, _TITLE),
+            text=shorten(text, _TEXT),
             asker=Asker(by=HUB.id, name=f"workflow {run.workflow}", workflow_run_id=run.id, step=step.id),
             thread_id=run.thread_id,
-            why=f"level {level.kind}" if step.asking == "leave" else "a crash",
+            why=why,
             labels=labels,
             timeout_s=0,  # the step's own time decides
             **about,
         )
-    )
-
-
-def _describe_strangers(names: list[str]) -> str:
-    """A warning for viewers, if the step waits for people who have no credential."""
-    if not names:
-        return ""
-    return (
-        f"\n\nNobody is called {', '.join(names)} here yet: `greenroom token create --kind operator --name NAME` lets a"
-        " person in under a name, `--room NAME` the people of a room."
     )
 
 

@@ -24,6 +24,7 @@ from greenroom.log.signals import SignalKind
 from greenroom.rules.access.model import CREDENTIALS, HUB, Principal
 from greenroom.rules.asks.commands import RaiseAsk, TakeAnswer, WithdrawAsk
 from greenroom.rules.asks.model import ASKS, Ask, AskOption, AskQuestion
+from greenroom.sentences import build_sentence
 from greenroom.services.hub import Hub
 
 logger = logging.getLogger(__name__)
@@ -194,7 +195,7 @@ class AssistService:
         if self._attached[ask_id]:
             return
         try:
-            await self._hub.log.do(WithdrawAsk(by=HUB, ask_id=ask_id, reason="who asked has gone"))
+            await self._hub.log.do(WithdrawAsk(by=HUB, ask_id=ask_id, said=build_sentence("ask_reason.asker_gone")))
         except Unavailable as no:
             logger.warning("ask %s cannot be taken back just now: %s", ask_id, no)
 
