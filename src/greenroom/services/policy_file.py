@@ -4,7 +4,6 @@ import asyncio
 import datetime
 import logging
 import tomllib
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,10 +14,10 @@ from greenroom.rules.access.model import HUB
 from greenroom.rules.policy.commands import LoadRules
 from greenroom.rules.policy.decide import MAX_RULES, find_named_rule_problems, find_option_problems
 from greenroom.rules.policy.model import Options, Rule
-from greenroom.sentences import Sentence, Words
+from greenroom.sentences import Sentence, Words, build_sentence
 from greenroom.services.hub import Hub
 from greenroom.services.period import get_time_left_s
-from greenroom.validation import explain_error
+from greenroom.validation import explain_error, get_nearest
 
 logger = logging.getLogger(__name__)
 FILE = "policy.toml"
@@ -53,20 +52,20 @@ def read_policy(data: Path) -> PolicyFileContent:
 
     try:
         if path.stat().st_mode & 0o002:
-            bad("", "everybody may write it, so it proves nothing; run chmod o-w on it")
+            bad("", build_sentence("policy_file.writable"))
             return found
         fields = tomllib.loads(path.read_text())
     except FileNotFoundError:
         return found
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
-        bad("", f"it is not TOML: {error}")
+        bad("", build_sentence("policy_file.no_toml", error=error))
         return found
     for key in fields.keys() - set(_KEYS):
-        bad(key, f"this key is not known; write [options] or [[rules]]{_suggest_key(key, _KEYS)}")
+        bad(key, _explain_key(key))
     options = _parse_options(fields.get("options", {}), bad)
     entries = fields.get("rules", [])
     if not isinstance(entries, list) or len(entries) > MAX_RULES:
-        bad("rules", f"write each rule as [[rules]], at most {MAX_RULES}")
+        bad("rules", build_sentence("policy_file.rules", limit=MAX_RULES))
         entries = []
     names: set[str] = set()
     for number, entry in enumerate(entries, 1):
@@ -76,7 +75,7 @@ def read_policy(data: Path) -> PolicyFileContent:
 
 def _take_rule(found: PolicyFileContent, bad: Any, key: str, entry: Any, names: set[str]) -> None:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        bad(f"{key}.name", 'it is missing; write name = "..."')
+        bad(f"{key}.name", build_sentence("policy_file.missing_name"))
         return
     fields = {name: value for name, value in entry.items() if name != "name"}
     if isinstance(fields.get("until"), datetime.datetime):
@@ -86,10 +85,10 @@ def _take_rule(found: PolicyFileContent, bad: Any, key: str, entry: Any, names: 
         rule = msgspec.convert(fields, Rule)
     except msgspec.ValidationError as error:
         where, problem = explain_error(error, Rule)
-        bad(f"{key}.{where}" if where else key, str(problem))
+        bad(f"{key}.{where}" if where else key, problem)
         return
     if name in names:
-        bad(f"{key}.name", f"'{name}' stands twice in the file; name one of them otherwise")
+        bad(f"{key}.name", build_sentence("policy_file.double", name=name))
     names.add(name)
     for problem in find_named_rule_problems(name, rule):
         bad(f"{key}.{problem.params['name']}", problem.params["problem"])
@@ -101,16 +100,17 @@ def _parse_options(fields: Any, bad: Any) -> Options:
         options = msgspec.convert(fields, Options)
     except msgspec.ValidationError as error:
         where, problem = explain_error(error, Options)
-        bad(f"options.{where}", str(problem))
+        bad(f"options.{where}", problem)
         return Options()
     for problem in find_option_problems(options):
         bad(f"options.{problem.params['name']}", problem.params["problem"])
     return options
 
 
-def _suggest_key(key: str, keys: tuple[str, ...]) -> str:
-    near = get_close_matches(key, keys, 1)
-    return f"; did you mean '{near[0]}'?" if near else f"; the keys are {', '.join(keys)}"
+def _explain_key(key: str) -> Sentence:
+    if near := get_nearest(key, _KEYS):
+        return build_sentence("policy_file.unknown_key_near", near=near)
+    return build_sentence("policy_file.unknown_key", keys=_KEYS)
 
 
 async def load_policy(hub: Hub) -> None:
