@@ -15,7 +15,7 @@ import { startWorker } from '@/stores/push'
 import { router } from '@/shell/router'
 import { startCounting } from '@/shell/visiblePanels'
 import { showError } from '@/stores/toasts'
-import { renderMixedWords, renderWords } from '@/browser/sentences'
+import { renderWords } from '@/browser/sentences'
 import { sync } from '@/sync/useView'
 
 async function start(): Promise<void> {
@@ -26,7 +26,7 @@ async function start(): Promise<void> {
   const app = createApp(App).use(createPinia()).use(router).use(i18n)
   app.use(Quasar, { plugins: { Dark }, config: { dark: isDark.value } })
   app.config.globalProperties.$q.iconMapFn = getQuasarIcon
-  Object.assign(app.config.globalProperties, { $told: renderWords, $heard: renderMixedWords })
+  Object.assign(app.config.globalProperties, { $told: renderWords })
   watchEffect(() => Dark.set(isDark.value))
   startCounting()
   app.mount('#app')

@@ -3,15 +3,13 @@ import { expect, test } from 'vitest'
 
 /** A folder imports only from itself and from the folders before it. */
 const LAYERS = ['locales', 'browser', 'api', 'sync', 'stores', 'kit', 'panels', 'shell']
-/** Files that stand in another folder than their layer's. */
-const MISPLACED: Record<string, string> = { 'shell/hubTranslation': 'browser' }
 const IMPORT = /\b(?:from|import)\s*\(?\s*'([^']+)'/g
 
 const sources = Object.entries(
   import.meta.glob<string>(['./**/*.{ts,vue,css}', '!./**/*.test.ts'], { query: '?raw', import: 'default', eager: true }),
 ).map(([path, text]) => ({ path: path.slice(2), text }))
 
-const getLayer = (path: string): number => LAYERS.indexOf(MISPLACED[path.replace(/\.ts$/, '')] ?? path.split('/')[0]!)
+const getLayer = (path: string): number => LAYERS.indexOf(path.split('/')[0]!)
 const getPanel = (path: string): string => /^panels\/\w+/.exec(path)?.[0] ?? ''
 
 function findWrongImports({ path, text }: { path: string; text: string }): string[] {

@@ -3,15 +3,13 @@ import { createI18n } from 'vue-i18n'
 import { ref } from 'vue'
 
 import { setCatalogue } from '@/browser/sentences'
-import { setSentences } from '@/shell/hubTranslation'
 
 export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const
 export type Language = keyof typeof LANGUAGES
 
 interface Words {
   default: Record<string, unknown>
-  hub: { catalogue: Record<string, string>; comma: string; semicolon: string }
-  sentences: Record<string, string>
+  hub: { catalogue: Record<string, string>; comma: string; semicolon: string; codes: Record<string, string> }
 }
 
 const loaders: Record<Language, () => Promise<Words>> = {
@@ -37,9 +35,8 @@ export function detectLanguage(): Language {
 }
 
 export async function setLanguage(chosen: Language, keep = true): Promise<void> {
-  const { default: words, sentences, hub } = await loaders[chosen]()
-  setSentences(sentences)
-  setCatalogue(hub.catalogue, hub.comma, hub.semicolon)
+  const { default: words, hub } = await loaders[chosen]()
+  setCatalogue(hub.catalogue, hub.comma, hub.semicolon, hub.codes)
   i18n.global.setLocaleMessage(chosen, words as never)
   ;(i18n.global.locale as unknown as { value: string }).value = chosen
   language.value = chosen

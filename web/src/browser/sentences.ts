@@ -1,8 +1,6 @@
 /** What the hub says, by the keys of its sentences; the catalogues are part of the Python package. */
 import { shallowRef } from 'vue'
 
-import { translateHubText, translateMixedText } from '@/shell/hubTranslation'
-
 export interface Sentence {
   key: string
   params?: Record<string, Param | Param[]>
@@ -17,14 +15,24 @@ const HAN = /\p{Script=Han}/u
 /** What stands behind these is a name or a quotation, and no word of the hub's. */
 const QUOTES = "「'`"
 
-const catalogue = shallowRef<{ words: Record<string, string>; comma: string; semicolon: string }>({
+/** Parameters that are codes out of a closed set, as rows and refusals have them. */
+const CODED = new Set(['status', 'state', 'verdict'])
+
+interface Catalogue {
+  words: Record<string, string>
+  comma: string
+  semicolon: string
+  codes: Record<string, string>
+}
+const catalogue = shallowRef<Catalogue>({
   words: {},
   comma: ', ',
   semicolon: '; ',
+  codes: {},
 })
 
-export function setCatalogue(words: Record<string, string>, comma: string, semicolon: string): void {
-  catalogue.value = { words, comma, semicolon }
+export function setCatalogue(words: Record<string, string>, comma: string, semicolon: string, codes: Record<string, string> = {}): void {
+  catalogue.value = { words, comma, semicolon, codes }
 }
 
 /** The sentence in the page's language; `english` where the page does not know its key, as after an update of the hub. */
@@ -35,7 +43,7 @@ export function renderSentence(said: Sentence, english: string): string {
 
 /** Words of the hub in the page's language. */
 export const renderWords = (words: Words | null | undefined): string =>
-  typeof words === 'object' && words !== null ? renderSentence(words, words.key) : translateHubText(words)
+  typeof words === 'object' && words !== null ? renderSentence(words, words.key) : (words ?? '')
 
 /** A field of an answer over REST: English there, with its sentence beside it if it is the hub's. */
 export const renderField = <Name extends string>(
@@ -47,15 +55,12 @@ export const renderField = <Name extends string>(
 export const findFieldProblems = (field: string, problems: Sentence[]): string[] =>
   problems.filter((one) => one.params?.name === field).map((one) => renderWords(one.params?.problem as Words))
 
-/** As `renderWords`, where a text may be an agent's, which stays as it is. */
-export const renderMixedWords = (words: Words | null | undefined): string =>
-  typeof words === 'object' && words !== null ? renderSentence(words, words.key) : translateMixedText(words)
-
 const fill = (text: string, params: Record<string, Param | Param[]>): string =>
   text.replace(PLACE, (_, before: string, name: string, stop: string, after: string) => {
     const param = params[name]
     const isQuoted = typeof param === 'string' && QUOTES.includes(before) && before !== ''
-    const value = isQuoted ? param : renderParam(param)
+    const code = CODED.has(name) && typeof param === 'string' ? catalogue.value.codes[param] : undefined
+    const value = isQuoted ? param : (code ?? renderParam(param))
     return before + space(before, value, stop || after) + (/[?？]$/.test(value) ? '' : stop)
   })
 
@@ -64,7 +69,7 @@ function renderParam(param: Param | Param[] | undefined): string {
     const joint = param.some((one) => typeof one === 'object') ? catalogue.value.semicolon : catalogue.value.comma
     return param.map(renderParam).join(joint)
   }
-  return typeof param === 'object' ? renderSentence(param, param.key) : translateHubText(String(param ?? ''))
+  return typeof param === 'object' ? renderSentence(param, param.key) : String(param ?? '')
 }
 
 /** Latin letters and digits stand apart from Chinese characters. */

@@ -6,5 +6,4 @@ const panels = Object.entries(found).map(([path, words]) => [path.split('/').at(
 
 export default { ...shell, ...Object.fromEntries(panels) } as Record<string, unknown>
 
-export const sentences: Record<string, string> = {}
-export const hub = { catalogue: catalogue as Record<string, string>, comma: ', ', semicolon: '; ' }
+export const hub = { catalogue: catalogue as Record<string, string>, comma: ', ', semicolon: '; ', codes: {} }

@@ -2,11 +2,11 @@
 import { CircleHelp, ClipboardCheck, GitFork, ShieldCheck, Signpost, Vote } from '@lucide/vue'
 import type { Component } from 'vue'
 
-import type { Ask, Subject } from '@/api/rows'
+import type { Ask, AskOption, Subject } from '@/api/rows'
 import { reveal, revealSpaces } from '@/kit/hiddenCharacters'
 import { splitCommand } from '@/kit/commandWords'
 import { joinWords, t } from '@/browser/i18n'
-import { renderWords, type Words } from '@/browser/sentences'
+import { renderWords } from '@/browser/sentences'
 import { getCommand, getCallLine as buildCallLine } from './callText'
 import type { AskKind } from './kindInfo'
 
@@ -48,14 +48,20 @@ export function describeFolder(ask: Ask): { path: string; isOwn: boolean; words:
   return { path, isOwn, words: isOwn ? own : path && `${t('inbox.in')} ${short}` }
 }
 
-/** What is said in an ask: by the hub, or by whoever asks. */
-export const translateAskText = (ask: Ask, words: Words): string =>
-  typeof words === 'object' || ask.asker.by === 'hub' || ask.rule === 'limit' || ask.rule === 'loop' ? renderWords(words) : words
-export const translateTitle = (ask: Ask): string => translateAskText(ask, ask.title)
-export const getCallLine = (ask: Ask): string | null => buildCallLine(ask, translateTitle(ask), translateAskText(ask, ask.text ?? ''))
+/** The choices after a crash are known by their labels; an ask of that key comes from the hub. */
+const AFTER_A_CRASH: Record<string, string> = { Resume: 'resume', 'Do it again': 'rerun', 'Skip the step': 'skip', 'Give up': 'stop' }
+const isAfterCrash = (ask: Ask): boolean => typeof ask.title === 'object' && ask.title.key === 'step_ask.crash'
+const wordChoice = (ask: Ask, label: string, what: 'name' | 'says', own: string): string =>
+  isAfterCrash(ask) && AFTER_A_CRASH[label] ? t(`inbox.crash.${AFTER_A_CRASH[label]}.${what}`) : own
+
+export const translateQuestion = (ask: Ask, question: string): string => (isAfterCrash(ask) ? translateTitle(ask) : question)
+export const translateLabel = (ask: Ask, label: string): string => wordChoice(ask, label, 'name', label)
+export const translateOption = (ask: Ask, option: AskOption): string => wordChoice(ask, option.label, 'says', option.description ?? '')
+export const translateTitle = (ask: Ask): string => renderWords(ask.title)
+export const getCallLine = (ask: Ask): string | null => buildCallLine(ask, translateTitle(ask), renderWords(ask.text))
 /** All text of an ask, whoever wrote it. */
 export const joinAskText = (ask: Ask): string =>
-  [translateAskText(ask, ask.text ?? ''), ...(ask.contents ?? []).filter((one) => one.type === 'text').map((one) => one.text ?? '')]
+  [renderWords(ask.text), ...(ask.contents ?? []).filter((one) => one.type === 'text').map((one) => one.text ?? '')]
     .filter(Boolean)
     .join('\n\n')
 const translateLike = (ask: Ask): string => renderWords(ask.like ?? ask.labels?.like)
@@ -68,7 +74,10 @@ export function describeScope(ask: Ask, scope: 'once' | 'call' | 'run' | 'profil
 /** What a plain yes allows beyond this call, where the rule that asks says so. */
 export const describeAlsoAllowed = (ask: Ask): string => (ask.labels?.reach ? t('inbox.alsoAllows', { like: translateLike(ask) }) : '')
 /** Who asks, if it is no agent. */
-export const getAskerName = (ask: Ask): string => translateAskText(ask, ask.asker.name ?? '') || ask.labels?.agent_name || '—'
+export const getAskerName = (ask: Ask): string =>
+  ask.asker.workflow_run_id && ask.labels?.workflow
+    ? t('inbox.ofWorkflow', { name: ask.labels.workflow })
+    : ask.asker.name || ask.labels?.agent_name || '—'
 
 const SHORT = 48
 

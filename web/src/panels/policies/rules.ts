@@ -1,7 +1,7 @@
 /** Rules as the form asks for them, in a few words, and as they stand in policy.toml. */
 import type { Rule } from '@/api/rows'
 import { language, joinWords, t } from '@/browser/i18n'
-import { renderMixedWords } from '@/browser/sentences'
+import { renderWords } from '@/browser/sentences'
 import { reveal } from '@/kit/hiddenCharacters'
 import { parseField, formatField, type FormDraft, type Field, type FormPart } from '@/kit/form'
 
@@ -62,7 +62,7 @@ export const PARTS: FormPart<Asked>[] = [
 const FIELDS = PARTS.flatMap((part) => part.fields)
 
 export function buildDraft(rule: Rule): FormDraft {
-  const said = { ...rule, note: renderMixedWords(rule.note) }
+  const said = { ...rule, note: renderWords(rule.note) }
   return Object.fromEntries(FIELDS.map((field) => [field.key, formatField(field, said)]))
 }
 
@@ -74,7 +74,7 @@ export function buildRule(decision: Rule['decision'], draft: FormDraft): Rule {
 
 /** What a rule is about, as far as it says so. The commands come first; a rule that holds the key of a call has them in its note. */
 export function describeRule(rule: Rule): string {
-  const note = renderMixedWords(rule.note)
+  const note = renderWords(rule.note)
   const parts = [
     rule.calls?.length ? note : rule.commands?.join(' · '),
     rule.tools?.join(', '),
