@@ -98,7 +98,7 @@ def test_what_is_wrong_in_the_file_is_told_with_its_key(tmp_path: Path, text: st
 def test_a_file_that_everybody_may_write_is_not_believed(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(FILE)
     (tmp_path / "policy.toml").chmod(0o666)
-    assert "everybody may write it" in read_policy(tmp_path).wrong[0].problem
+    assert "everybody may write it" in str(read_policy(tmp_path).wrong[0].problem)
 
 
 def test_rules_are_added_listed_placed_and_removed_from_the_command_line(hub: HubProcess) -> None:

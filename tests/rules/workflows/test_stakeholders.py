@@ -111,7 +111,7 @@ def test_as_soon_as_too_few_are_left_to_agree_it_is_refused(stage: Stage, people
     assert say(people.come("bob"), ask, "deny").json()["state"] == "answered"
     run = play.end(run_id)
     assert run["status"] == "failed"
-    assert "ann and bob said no" in run["error"]
+    assert "ann and bob denied" in run["error"]
 
 
 def test_a_confirmed_step_can_name_the_one_who_confirms(stage: Stage, people: People) -> None:
