@@ -93,6 +93,7 @@ def test_a_call_of_which_nothing_has_changed_runs(tmp_path: Path) -> None:
         "make -f run.sh",
         "make -frun.sh",
         "make --file=run.sh",
+        "npm exec run.sh",
         "awk -f run.sh data",
         "sed -f run.sh data",
         "perl -I lib run.sh",
@@ -121,11 +122,15 @@ def test_a_script_is_bound_wherever_it_stands_in_the_command(tmp_path: Path, com
         {"cmd": ["sh", "run.sh"], "cwd": "sub"},
         {"script": "sub/run.sh"},
         {"command": "make -C sub test; cd sub; sh run.sh"},
+        {"command": "env -Csub sh run.sh"},
+        {"command": "env --chdir=sub sh run.sh"},
+        {"command": "cd other; " * 20 + "cd ../sub; sh run.sh"},
     ],
 )
 def test_a_script_is_bound_in_the_directory_that_it_runs_in(tmp_path: Path, arguments: Any) -> None:
     script = tmp_path / "sub" / "run.sh"
     script.parent.mkdir()
+    (tmp_path / "other").mkdir()
     script.write_text("true")
     assert list(digest_programs("Bash", arguments, tmp_path)) in (["sub/run.sh"], ["run.sh"], ["./run.sh"])
 
@@ -145,8 +150,35 @@ def test_neither_size_nor_a_detour_nor_a_crowd_hides_a_script(tmp_path: Path) ->
         (tmp_path / f"s{number}").write_text("true")
     crowd = "; ".join(f"./s{number}" for number in range(20)) + "; ./run.sh"
     assert "./run.sh" in digest_programs("Bash", {"command": crowd}, tmp_path)
-    (tmp_path / "Makefile").write_text("test:\n")
-    assert list(digest_programs("Bash", {"command": "make test"}, tmp_path)) == ["Makefile"]
+    for number in range(20, 100):
+        (tmp_path / f"s{number}").write_text("true")
+    crowd = "; ".join(f"./s{number}" for number in range(100)) + "; ./run.sh"
+    before = digest_programs("Bash", {"command": crowd}, tmp_path)
+    (tmp_path / "run.sh").write_text("false")
+    after = digest_programs("Bash", {"command": crowd}, tmp_path)
+    assert len(after) == len(before) < 100
+    assert after != before
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("make test", "Makefile"),
+        ("make -Csub test", "sub/Makefile"),
+        ("make --directory=sub test", "sub/Makefile"),
+        ("npm run build", "package.json"),
+        ("npm --prefix sub test", "sub/package.json"),
+        ("just build", "justfile"),
+        ("mvn package", "pom.xml"),
+    ],
+)
+def test_the_file_that_a_builder_runs_unnamed_is_bound(tmp_path: Path, command: str, file: str) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / file).write_text("one")
+    bound = digest_programs("Bash", {"command": command}, tmp_path)
+    assert list(bound) == [file]
+    (tmp_path / file).write_text("another")
+    assert digest_programs("Bash", {"command": command}, tmp_path) != bound
 
 
 @pytest.mark.parametrize(

@@ -11,19 +11,36 @@ from greenroom.link.policy_facts.known_tools import split_words
 from greenroom.link.policy_facts.shell_parser import OTHER_SHELLS, SHELLS, ParsedShell, SimpleCommand, parse_shell
 
 _MOST = 64
+_OTHERS = "\N{HORIZONTAL ELLIPSIS}"
+"""Stands for all files beyond those, with one digest for them together."""
 _WHOLE_BYTES = 64 << 20
 _INTERPRETERS = (
     SHELLS
     | OTHER_SHELLS
     | split_words(
         "python python3 pypy pypy3 node deno bun ruby perl php lua luajit tclsh wish Rscript osascript expect awk gawk"
-        " mawk nawk sed make gmake ninja just task rake ant gradle mvn cmake source . xargs parallel busybox"
+        " mawk nawk sed source . xargs parallel busybox"
     )
 )
 """Programs that run code from files: on such a line every named file may be such a file."""
 _VERSIONED = re.compile(r"(python|pypy|perl|ruby|lua|php|node|tclsh)[0-9.]+")
 _MOST_PLACES = 16
-_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_OWN_FILES = {
+    "GNUmakefile makefile Makefile": "make gmake",
+    "justfile Justfile .justfile": "just",
+    "build.ninja": "ninja",
+    "Taskfile.yml Taskfile.yaml": "task",
+    "Rakefile": "rake",
+    "package.json": "npm npx pnpm yarn bun",
+    "build.xml": "ant",
+    "pom.xml": "mvn",
+    "build.gradle build.gradle.kts": "gradle",
+    "CMakeLists.txt": "cmake",
+}
+"""The files that these programs run when nobody names one."""
+_BUILDERS = frozenset(user for users in _OWN_FILES.values() for user in users.split())
+_MOVERS = _BUILDERS | {"cd", "pushd", "env"}
+"""Programs that can go to another directory before they run something."""
 _SYSTEM = "/usr"
 """Programs of the system are not an agent's to change."""
 
@@ -35,11 +52,19 @@ def digest_programs(tool: str, arguments: Any, directory: Path) -> dict[str, str
     places = _find_places(parsed.commands, directory / (find_directory("execute", arguments) or "."))
     words = _find_run_words(parsed) if parsed.commands else text.split()
     found: dict[str, str] = {}
+    others = []
     for word in dict.fromkeys(words):
         for place in places if not word.startswith("/") else places[:1]:
             digest = _digest(place / word)
-            if digest is not None and len(found) < _MOST:
-                found[word if place is places[0] else os.path.relpath(place / word, places[0])] = digest
+            if digest is None:
+                continue
+            name = word if place is places[0] else os.path.relpath(place / word, places[0])
+            if len(found) < _MOST:
+                found[name] = digest
+            else:
+                others.append(f"{name} {digest}")
+    if others:
+        found[_OTHERS] = hashlib.sha256("\n".join(others).encode("utf-8", "surrogateescape")).hexdigest()
     return found
 
 
@@ -47,10 +72,10 @@ def _find_places(commands: tuple[SimpleCommand, ...], start: Path) -> list[Path]
     """Where the words of a line may be meant: where it starts, and wherever it goes from there."""
     places = [start]
     for one in commands:
-        if one.program in ("cd", "pushd", "make", "gmake", "env"):
-            steps = [word for word in one.words[1:] if word and not word.startswith("-")]
-            places += [place / step for place in places for step in steps if (place / step).is_dir()]
-            places = places[:_MOST_PLACES]
+        if one.program in _MOVERS:
+            steps = [part for word in one.words[1:] if word for part in _find_file_names(word)]
+            found = [(place / step).resolve() for place in places for step in steps if (place / step).is_dir()]
+            places = list(dict.fromkeys([*places, *found]))[:_MOST_PLACES]
     return places
 
 
@@ -61,12 +86,13 @@ def _find_run_words(parsed: ParsedShell) -> list[str]:
     if not any(_is_interpreter(one.program) for one in commands):
         return programs
     given = [part for one in commands for word in one.words[1:] if word for part in _find_file_names(word)]
-    makefiles = _MAKEFILES if any(one.program in ("make", "gmake") for one in commands) else ()
-    return [*programs, *makefiles, *given, *(word for word in parsed.reads if word)]
+    ran = {one.program for one in commands}
+    unnamed = [file for files, users in _OWN_FILES.items() if ran & split_words(users) for file in files.split()]
+    return [*programs, *unnamed, *given, *(word for word in parsed.reads if word)]
 
 
 def _is_interpreter(program: str) -> bool:
-    return program in _INTERPRETERS or _VERSIONED.fullmatch(program) is not None
+    return program in _INTERPRETERS or program in _BUILDERS or _VERSIONED.fullmatch(program) is not None
 
 
 def _find_file_names(word: str) -> list[str]:
