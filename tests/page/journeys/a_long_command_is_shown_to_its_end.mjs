@@ -1,4 +1,6 @@
 /** AP-03: what is approved is all there to be seen, however long it is and whatever hides in it. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+
 import { api, askOf, assert, endOf, hub, journey, startRun } from './rig.mjs'
 
 await journey(async (visit) => {
@@ -15,4 +17,20 @@ await journey(async (visit) => {
   assert.ok(shown.includes('touch⟦U+00A0⟧/the'), 'a space that is none parts no words')
   await api('POST', `/api/asks/${ask.id}/answer`, { verdict: 'deny' })
   await endOf(run.id)
+
+  // Of what a command loads, the card says what the approval covers.
+  const desk = `${hub.data}/../desk-${Date.now()}`
+  mkdirSync(desk)
+  writeFileSync(`${desk}/run.sh`, 'true')
+  for (const [command, said] of [
+    ['sh ./run.sh', 'the command and the contents of ./run.sh'],
+    ['touch one', 'the command, not the contents of files'],
+  ]) {
+    const other = await startRun(`SHELL ${command}`, { directory: desk })
+    const asked = await askOf(other)
+    await page.goto(`${hub.url}/inbox/${asked.id}`)
+    await page.locator('.subject .bound', { hasText: said }).waitFor()
+    await api('POST', `/api/asks/${asked.id}/answer`, { verdict: 'deny' })
+    await endOf(other.id)
+  }
 })
