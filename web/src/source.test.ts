@@ -30,3 +30,8 @@ test('a folder imports only from folders below it, and no panel imports another'
   expect(sources.length).toBeGreaterThan(200)
   expect(sources.flatMap(findWrongImports)).toEqual([])
 })
+
+test('no template binds a key with Ctrl by itself: a Mac has another key for it, and the list of keys would not have it', () => {
+  const binds = /@key\w+\.(ctrl|meta)\b/
+  expect(sources.filter(({ text }) => binds.test(text)).map(({ path }) => path)).toEqual([])
+})

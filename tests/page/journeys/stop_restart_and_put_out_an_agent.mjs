@@ -5,7 +5,11 @@ await journey(async (visit) => {
   const page = await visit()
   await page.goto(`${hub.url}/agents/${run.agent_id}`)
   await page.getByLabel('Mail').fill('Look at the tests first')
-  await page.getByRole('button', { name: 'Send' }).click()
+  await page.locator('main h1').first().click()
+  await page.keyboard.press('?')
+  await page.locator('.help .row', { hasText: 'Send mail' }).getByText('Ctrl').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByLabel('Mail').press('Meta+Enter') // as on a Mac; Ctrl+Enter is the same key
   await page.getByText('Mail sent to').waitFor()
   await page.getByRole('button', { name: 'Put to sleep' }).click()
   await page.locator('.who', { hasText: 'Asleep' }).waitFor()

@@ -47,7 +47,7 @@ await journey(async (visit) => {
   await page.getByRole('combobox', { name: 'Device', exact: true }).selectOption({ label: 'Device with a code' })
   await page.getByLabel('Code', { exact: true }).fill(theirs.code)
   await page.getByLabel('Text', { exact: true }).fill('over there')
-  await page.getByRole('button', { name: 'Type', exact: true }).click()
+  await page.getByLabel('Text', { exact: true }).press('Meta+Enter')
   assert.deepEqual((await api('GET', `/api/input/receivers/${theirs.id}?for_s=${WAIT_S}`)).texts, ['over there'])
   await api('DELETE', `/api/input/receivers/${theirs.id}`)
 

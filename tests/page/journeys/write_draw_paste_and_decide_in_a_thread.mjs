@@ -72,7 +72,7 @@ await journey(async (visit) => {
   await page.waitForFunction(() => document.activeElement?.closest('.editing'))
   await page.keyboard.press('End')
   await page.keyboard.type(', and words')
-  await page.keyboard.press('Control+Enter')
+  await page.keyboard.press('Meta+Enter')
   await page.locator('.message', { hasText: 'Two pictures, and words' }).getByText('edited').waitFor()
 
   await api('POST', `/api/threads/${id}/messages`, { content: '```mermaid\ngraph TD; Plan --> Work --> Report\n```' })
