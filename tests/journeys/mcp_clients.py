@@ -46,7 +46,17 @@ class Talker:
         """The blocks of a result."""
         result = await asyncio.wait_for(self.client.call_tool(tool, arguments), WAIT_S)
         assert not result.is_error, result.content
+        self._assert_object(result)
         return list(result.content)
+
+    def _assert_object(self, result: Any) -> None:
+        """JSON that is no object has an object beside it: some clients take the text itself for that, and refuse it."""
+        try:
+            value = msgspec.json.decode(result.content[0].text) if result.content else {}
+        except (AttributeError, msgspec.DecodeError):
+            return
+        structured = result.structured_content
+        assert isinstance(value if structured is None else structured, dict), result
 
     async def call(self, tool: str, **arguments: Any) -> Any:
         """The value of a result of one JSON block."""
