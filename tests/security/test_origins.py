@@ -86,7 +86,7 @@ def test_the_public_address_is_ours() -> None:
         ({}, []),
         ({"host": "localhost"}, []),
         ({"host": "::1"}, []),
-        ({"allowed_hosts": ["localhost:9", "127.0.0.1"]}, []),
+        ({"allowed_hosts": ["localhost:9", "127.0.0.1", "greenroom.localhost"]}, []),
         ({"host": "0.0.0.0"}, []),
         ({"host": "192.0.2.7"}, [f"http://192.0.2.7:{PORT}"]),
         ({"host": "2001:db8::7"}, [f"http://[2001:db8::7]:{PORT}"]),

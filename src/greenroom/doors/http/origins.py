@@ -78,5 +78,5 @@ def _is_this_machine(name: str) -> bool:
     try:
         address = ipaddress.ip_address(host or "")
     except ValueError:
-        return host == "localhost"
+        return host is not None and (host == "localhost" or host.endswith(".localhost"))
     return address.is_loopback
