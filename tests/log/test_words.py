@@ -51,6 +51,13 @@ async def test_rows_are_found_whether_or_not_they_are_in_the_index_yet(tmp_path:
     assert check_sqlite(tmp_path, (NOTEBOOK,)).findings == []
 
 
+async def test_an_endless_word_is_no_damage(tmp_path: Path) -> None:
+    async with open_notebook(tmp_path) as log:
+        await asyncio.gather(*[log.do(note(n, "a" + "ж" * 40_000)) for n in range(WAITING)])
+        assert indexed(tmp_path) == WAITING
+    assert check_sqlite(tmp_path, (NOTEBOOK,)).findings == []
+
+
 async def test_rows_that_take_the_numbers_of_erased_ones_are_found(tmp_path: Path) -> None:
     async with open_notebook(tmp_path) as log:
         await asyncio.gather(*[log.do(note(n, "early")) for n in range(WAITING)])
