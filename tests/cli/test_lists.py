@@ -65,6 +65,20 @@ def test_agents_threads_and_workflows_take_status_and_limit(stage: Stage, tmp_pa
     assert "AGE" in done(data, "dag", "list", "--limit", "3").out.splitlines()[0]
 
 
+def test_the_id_comes_first_in_the_json_of_a_row(stage: Stage) -> None:
+    data = stage.hub.data
+    run_id = stage.done("SAY hello")["id"]
+    ask_id = stage.api.post("/api/asks", json={"title": "Which?"}).raise_for_status().json()["id"]
+    message = done(data, "thread", "post", "Talk about ids", "hello", "--new", "--json").json
+    rows = [
+        done(data, "runs", "show", run_id, "--json").json,
+        done(data, "ask", "show", ask_id, "--json").json,
+        done(data, "agent", "list", "--all", "--json").json[0],
+        message,
+    ]
+    assert [next(iter(row)) for row in rows] == ["id"] * len(rows)
+
+
 @pytest.mark.parametrize(
     "verb", [["runs", "list"], ["ask", "list"], ["agent", "list"], ["dag", "list"], ["agent", "sessions"]]
 )

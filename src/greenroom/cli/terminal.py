@@ -102,7 +102,16 @@ def shorten_id(text: str) -> str:
 
 def show_json(value: Any) -> None:
     """A value for programs: one line, ASCII only, so that it is safe on a terminal too."""
-    print(json.dumps(value, ensure_ascii=True), flush=True)
+    print(json.dumps(_put_ids_first(value), ensure_ascii=True), flush=True)
+
+
+def _put_ids_first(value: Any) -> Any:
+    """The same value, in which each object begins with its `id`: people read this too."""
+    if isinstance(value, list):
+        return [_put_ids_first(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _put_ids_first(value[name]) for name in sorted(value, key=lambda name: name != "id")}
+    return value
 
 
 def show_table(rows: Iterable[Sequence[object]], heads: Sequence[str], none: str = "") -> None:

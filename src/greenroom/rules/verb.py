@@ -51,8 +51,10 @@ class CliVerb(NamedTuple):
     """The fields that are typed, where these are not all that others give."""
     options: Mapping[str, CliOption] = {}
     """Options with another name or help than their field; one without a default is an argument otherwise."""
+    undone: str | None = None
+    """The printed line if all that was typed is empty, where that takes back what the verb does."""
     takes_many: bool = False
-    """Whether several may be named, each of which is one request."""
+    """Whether several may be named, each of which is one request. Their lines go to standard error."""
 
 
 class McpVerb(NamedTuple):

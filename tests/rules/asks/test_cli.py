@@ -41,6 +41,17 @@ def test_words_that_are_no_json_and_times_that_are_none_are_refused_with_a_sente
     assert "is no time" in ask(desk, "snooze", gate["id"], "--for", "soon").stderr
 
 
+def test_delegating_and_withdrawing_are_confirmed_beside_the_answer(desk: Desk) -> None:
+    id = desk.ask("Which colour?")["id"]
+    for words, said in (
+        (("delegate", id, "--to", "room:ops"), "handed to room:ops"),
+        (("delegate", id, "--to", ""), "taken back"),
+        (("withdraw", id), "taken back"),
+    ):
+        ran = ask(desk, *words)
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", f"{id}: {said}\n")
+
+
 def test_whoever_watches_is_rung_for_what_is_new_and_told_who_answered(desk: Desk, tmp_path: Path) -> None:
     bell = tmp_path / "notify-send"
     bell.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >> {tmp_path}/rung\n')

@@ -163,6 +163,7 @@ def test_ntfy_is_told_in_its_own_words(hub: HubProcess, far: FarSide) -> None:
     made = done(
         hub.data, "notify", "add", "--ntfy", f"{far.url}/my-topic", "--ntfy-token", "tk-of-the-topic", "--json"
     ).json
+    assert next(iter(made["channel"])) == "id"
     Person(hub, hub.token).ask("Grün?", risk="high")
     sent = far.next()
     assert (sent.json["topic"], sent.json["title"], sent.json["priority"]) == ("my-topic", "Grün?", 5)

@@ -17,10 +17,11 @@ ASK_VERBS = (
         is_strict=True,
         cli=CliVerb(
             "ask delegate",
-            "{id}: handed to {to!r}",
+            "{id}: handed to {to}",
             "ask_01m7... --to room:ops",
             kind="ask",
             options={"to": CliOption("to")},
+            undone="{id}: taken back",
             takes_many=True,
         ),
     ),
