@@ -25,8 +25,8 @@ from greenroom.log.reactors import EventReactor, run_reactor
 from greenroom.log.rebuild import ensure_rows
 from greenroom.log.signals import Signals
 from greenroom.log.store_factory import open_blobs, open_store
-from greenroom.rules.access.model import OWNER
-from greenroom.rules.asks.queries import is_file_named
+from greenroom.rules.access.model import OWNER_ID
+from greenroom.rules.asks.queries import is_file_in_use
 from greenroom.rules.channels.model import CHANNELS
 from greenroom.rules.clock.model import ClockMoved
 from greenroom.rules.policy.rule_set import get_rule_set
@@ -88,7 +88,7 @@ async def open_hub(
     waiters = Waiters(clock, presence, settings.max_waits_per_agent)
     deliveries = Deliveries(log)
     store.subscribe_to_others(log.announce)
-    blobs = open_blobs(data, settings, lambda name: is_file_named(log.rows, name))
+    blobs = open_blobs(data, settings, lambda name: is_file_in_use(log.rows, name))
     bus = Bus(log, blobs, presence, waiters, deliveries, settings.inline_content_chars)
     hub = Hub(
         settings,
@@ -257,4 +257,4 @@ def _announce(hub: Hub, url: str, codes: LoginCodes, ready: Callable[[str, str],
         write_private_file(hub.data / DATABASE_FILE, hub.settings.database + "\n")
     else:
         (hub.data / DATABASE_FILE).unlink(missing_ok=True)
-    ready(url, codes.issue(OWNER, "operator"))
+    ready(url, codes.issue(OWNER_ID, "operator"))

@@ -7,7 +7,7 @@ from greenroom.sentences import Words, build_sentence
 
 LOGGED = "This error is in the hub's log already."
 """The note on a bug that is logged already."""
-Kind = Literal["invalid", "forbidden", "not_found", "conflict", "limited", "too_large"]
+RefusalKind = Literal["invalid", "forbidden", "not_found", "conflict", "limited", "too_large"]
 
 
 class SentenceError(Exception):
@@ -27,14 +27,14 @@ class Refused(SentenceError):
     """The rules forbid it. The sentence tells a person what to do instead; `details` become part of the answer."""
 
     def __init__(
-        self, key: str, kind: Kind = "invalid", /, *, details: Mapping[str, Any] | None = None, **params: object
+        self, key: str, kind: RefusalKind = "invalid", /, *, details: Mapping[str, Any] | None = None, **params: object
     ) -> None:
         super().__init__(key, **params)
-        self.kind: Kind = kind
+        self.kind: RefusalKind = kind
         self.details = dict(details or {})
 
     @classmethod
-    def in_words(cls, code: str, words: str, kind: Kind = "invalid", **details: Any) -> Self:
+    def in_words(cls, code: str, words: str, kind: RefusalKind = "invalid", **details: Any) -> Self:
         """With words of another program's, or of the command line, which speaks English only."""
         no = cls.__new__(cls)
         no._set_words(code, words)

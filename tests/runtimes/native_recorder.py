@@ -14,7 +14,7 @@ import msgspec
 from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.contract import PermissionAsked, QuestionAsked, TurnEnded
 from greenroom.runtimes.driver_list import load_driver
-from greenroom.runtimes.model_script import FAKED
+from greenroom.runtimes.model_script import FAKE_SCRIPT
 from greenroom.runtimes.spawn_tracker import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
@@ -84,7 +84,9 @@ def record(name: str, folder: Path) -> list[tuple[str, Any]]:
     with FakeModel() as model, HubProcess(folder / "hub") as hub:
         desk = make_desk(name, folder / "home", model.url, hub)
         desk = msgspec.structs.replace(desk, options=OPTIONS[name])
-        asyncio.run(play(DriverTrial(load_driver(name), desk.opening, TrackingSpawner(spawner), FAKED), SCRIPTS[name]))
+        asyncio.run(
+            play(DriverTrial(load_driver(name), desk.opening, TrackingSpawner(spawner), FAKE_SCRIPT), SCRIPTS[name])
+        )
         clean = cleaner(desk, model.url)
     lines = [(who, message) for who, message in spawner.lines if not _is_dropped(message)]
     return [(who, clean(_cut(message))) for who, message in lines]

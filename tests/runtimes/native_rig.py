@@ -15,7 +15,7 @@ from greenroom.node.processes import ProcessSpawner
 from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.contract import Died, Heard, Said, SessionOptions, TurnEnded
 from greenroom.runtimes.driver_list import load_driver
-from greenroom.runtimes.model_script import FAKED
+from greenroom.runtimes.model_script import FAKE_SCRIPT
 from greenroom.runtimes.scripted_model import write_model_wiring
 from greenroom.runtimes.spawn_tracker import TrackingSpawner
 from greenroom.testing.agent_clis import CLAUDE, CODEX
@@ -49,7 +49,7 @@ def make_opening(desk: Desk, resume: str | None = None) -> SessionOptions:
 @asynccontextmanager
 async def on_trial(name: str, desk: Desk, spawner: ProcessSpawner) -> AsyncIterator[DriverTrial]:
     """A conversation that takes no longer than a test may, and of which nothing is left."""
-    trial = DriverTrial(load_driver(name), partial(make_opening, desk), TrackingSpawner(spawner), FAKED)
+    trial = DriverTrial(load_driver(name), partial(make_opening, desk), TrackingSpawner(spawner), FAKE_SCRIPT)
     try:
         async with asyncio.timeout(WAIT_S):
             yield trial

@@ -13,7 +13,7 @@ from greenroom.runtimes.agents.opencode import driver
 from greenroom.runtimes.agents.opencode.server import OpencodeServer
 from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.driver_list import load_driver
-from greenroom.runtimes.model_script import FAKED
+from greenroom.runtimes.model_script import FAKE_SCRIPT
 from greenroom.runtimes.spawn_tracker import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
@@ -65,7 +65,7 @@ def record(folder: Path) -> list[tuple[str, Any]]:
     with FakeModel() as model, HubProcess(folder / "hub") as hub:
         desk = agent("opencode", folder / "home", hub, model.url)
         desk = msgspec.structs.replace(desk, options={"attach": True})
-        trial = DriverTrial(load_driver("opencode"), desk.opening, TrackingSpawner(ProcessSpawner()), FAKED)
+        trial = DriverTrial(load_driver("opencode"), desk.opening, TrackingSpawner(ProcessSpawner()), FAKE_SCRIPT)
         asyncio.run(play(trial, SCRIPTS))
         clean = cleaner(desk, model.url)
     return [(who, clean(message)) for who, message in _lines]

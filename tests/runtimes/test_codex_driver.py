@@ -27,7 +27,7 @@ from greenroom.runtimes.contract import (
     Usage,
 )
 from greenroom.runtimes.driver_list import load_driver
-from greenroom.runtimes.model_script import FAKED
+from greenroom.runtimes.model_script import FAKE_SCRIPT
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess, wait_until
 from tests.runtimes.acp_rig import Desk
@@ -91,7 +91,7 @@ def with_options(desk: Desk, **options: object) -> Desk:
 @pytest.mark.parametrize("attach", [False, True])
 async def test_it_keeps_the_contract(attach: bool, desk_at_hub: Desk, spawner: ProcessSpawner) -> None:
     desk = with_options(desk_at_hub, attach=attach)
-    script = msgspec.structs.replace(FAKED, hub_tool='USE_TOOL bus_connect {"thread_name": "stage"}\nSAY TEXT')
+    script = msgspec.structs.replace(FAKE_SCRIPT, hub_tool='USE_TOOL bus_connect {"thread_name": "stage"}\nSAY TEXT')
     findings = await check_driver(load_driver("codex"), desk.opening, spawner, script)
     assert [finding for finding in findings if finding.verdict != "ok"] == []
 

@@ -14,7 +14,7 @@ from greenroom.runtimes.conformance_check import check_driver
 from greenroom.runtimes.conformance_trial import DriverTrial, need_turn_end
 from greenroom.runtimes.contract import Heard, PermissionAsked, PermissionWithdrawn, QuestionAsked, TurnEnded, Usage
 from greenroom.runtimes.driver_list import load_driver
-from greenroom.runtimes.model_script import FAKED
+from greenroom.runtimes.model_script import FAKE_SCRIPT
 from greenroom.runtimes.spawn_tracker import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.fake_llm.answer import TOKENS_IN, TOKENS_OUT
@@ -42,7 +42,7 @@ def desk(tmp_path: Path, shared_hub: HubProcess, model: FakeModel) -> Desk:
 
 @asynccontextmanager
 async def on_trial(desk: Desk, spawner: ProcessSpawner) -> AsyncIterator[DriverTrial]:
-    trial = DriverTrial(load_driver("opencode"), desk.opening, TrackingSpawner(spawner), FAKED)
+    trial = DriverTrial(load_driver("opencode"), desk.opening, TrackingSpawner(spawner), FAKE_SCRIPT)
     try:
         async with asyncio.timeout(WAIT_S):
             await trial.open()
@@ -52,7 +52,7 @@ async def on_trial(desk: Desk, spawner: ProcessSpawner) -> AsyncIterator[DriverT
 
 
 async def test_it_keeps_every_point(desk: Desk, spawner: ProcessSpawner) -> None:
-    script = msgspec.structs.replace(FAKED, hub_tool=WRITES)
+    script = msgspec.structs.replace(FAKE_SCRIPT, hub_tool=WRITES)
     findings = await check_driver(load_driver("opencode"), desk.opening, spawner, script, patience_s=60)
     assert [finding for finding in findings if finding.verdict != "ok"] == []
 

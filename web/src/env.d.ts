@@ -4,6 +4,6 @@ import 'vue'
 declare module 'vue' {
   interface ComponentCustomProperties {
     /** What the hub says, in the page's language. */
-    $told: (typeof import('@/browser/sentences'))['renderWords']
+    $renderWords: (typeof import('@/browser/sentences'))['renderWords']
   }
 }

@@ -26,7 +26,7 @@ async function start(): Promise<void> {
   const app = createApp(App).use(createPinia()).use(router).use(i18n)
   app.use(Quasar, { plugins: { Dark }, config: { dark: isDark.value } })
   app.config.globalProperties.$q.iconMapFn = getQuasarIcon
-  Object.assign(app.config.globalProperties, { $told: renderWords })
+  Object.assign(app.config.globalProperties, { $renderWords: renderWords })
   watchEffect(() => Dark.set(isDark.value))
   startCounting()
   app.mount('#app')

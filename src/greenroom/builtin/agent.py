@@ -22,23 +22,23 @@ class AcpAgentSession(Protocol):
     """One session of an agent."""
 
     async def begin(self) -> None:
-        """Get ready. Raises Failed with a sentence when that cannot be."""
+        """Get ready. Raises RpcError if that fails."""
         ...
 
     async def run_turn(self, request: Any, prompt: str) -> None:
-        """Answer a prompt, in the end by answering the request; what goes wrong is the answer too."""
+        """Answer a prompt. The turn ends with an answer to the request, also when something goes wrong."""
         ...
 
 
-Make = Callable[[JsonRpcConnection, str, Json], AcpAgentSession]
+SessionFactory = Callable[[JsonRpcConnection, str, Json], AcpAgentSession]
 
 
 class AcpAgent:
-    """Reads what the client sends, and answers."""
+    """An ACP agent on the standard streams: answers requests, and runs the turns of its sessions."""
 
-    def __init__(self, name: str, make: Make, is_known: Callable[[str], bool]) -> None:
+    def __init__(self, name: str, build_session: SessionFactory, is_known: Callable[[str], bool]) -> None:
         self._name = name
-        self._make = make
+        self._build_session = build_session
         self._is_known = is_known
         self._wire = JsonRpcConnection()
         self._loop = asyncio.new_event_loop()
@@ -78,15 +78,15 @@ class AcpAgent:
                 raise RpcError(f"Method not found: {method}", -32601)
 
     def _begin_session(self, id: str, params: Json) -> None:
-        session = self._make(self._wire, id, params)
+        session = self._build_session(self._wire, id, params)
         asyncio.run_coroutine_threadsafe(session.begin(), self._loop).result()
         self._sessions[id] = session
 
     def _start_turn(self, params: Json, request: Any) -> None:
         id = str(params.get("sessionId"))
-        conversation = self._sessions.get(id)
-        if conversation is None:
+        session = self._sessions.get(id)
+        if session is None:
             raise RpcError("There is no such session", -32602)
         texts = [block.get("text", "") for block in params.get("prompt", []) if block.get("type") == "text"]
-        turn = conversation.run_turn(request, "\n".join(texts))
+        turn = session.run_turn(request, "\n".join(texts))
         self._turns[id] = asyncio.run_coroutine_threadsafe(turn, self._loop)

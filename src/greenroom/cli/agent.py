@@ -11,7 +11,7 @@ from greenroom.cli import attach
 from greenroom.cli.arg_parser import add_limit_option, parse_count
 from greenroom.cli.client import add_data_option, add_json_option, open_client
 from greenroom.cli.ids import build_id_type
-from greenroom.cli.terminal import escape_line, format_age, say, show_json, show_table
+from greenroom.cli.terminal import escape_line, format_age, print_notice, show_json, show_table
 from greenroom.cli.verb_group import add_group
 from greenroom.cli.verbs import add_verbs
 from greenroom.rules.agents.verbs import AGENT_VERBS
@@ -79,7 +79,7 @@ def run_list(args: argparse.Namespace) -> int:
     rows = [(a["id"], _describe_state(a), _format_age(a), a["kept_as"] or a["name"], a["display_name"]) for a in shown]
     show_table(rows, ("id", "is", "age", "name", "called"), "No agents found.")
     if len(shown) < len(found):
-        say(f"greenroom: There are {len(found)} agents: see more with --limit.")
+        print_notice(f"greenroom: There are {len(found)} agents: see more with --limit.")
     return 0
 
 
@@ -112,7 +112,7 @@ def run_sessions(args: argparse.Namespace) -> int:
         return 0
     if not found:
         folders = ", ".join(f"~/{agent.conversations.folder}" for agent in AGENTS if agent.conversations)
-        say(f"None are found where {_KEEPERS} keep them ({folders}).")
+        print_notice(f"None are found where {_KEEPERS} keep them ({folders}).")
         return 0
     last = [datetime.fromtimestamp(past.at).strftime("%Y-%m-%d %H:%M") for past in found]
     rows = [(one.session, one.driver, at, one.directory, one.words[:60]) for one, at in zip(found, last, strict=True)]
@@ -126,7 +126,7 @@ def run_register(args: argparse.Namespace) -> int:
     if args.json:
         show_json(answer)
         return 0
-    say(f"{escape_line(answer['display_name'])} is registered as {escape_line(answer['agent_id'])}.")
+    print_notice(f"{escape_line(answer['display_name'])} is registered as {escape_line(answer['agent_id'])}.")
     if answer["token"] not in (None, client.token):
         print(answer["token"])
     return 0

@@ -16,7 +16,7 @@ from greenroom.cli.terminal import (
     escape_lines,
     format_age,
     format_duration,
-    say,
+    print_notice,
     show_json,
     show_table,
     truncate_text,
@@ -119,7 +119,7 @@ def run_list(args: argparse.Namespace) -> int:
     ]
     show_table(rows, ["ID", "KIND", "RISK", "AGE", "AGENT", "STATE", "WHAT"], "No asks found.")
     if len(shown) < len(found):
-        say(f"greenroom: There are {len(found)} asks: see more with --limit.")
+        print_notice(f"greenroom: There are {len(found)} asks: see more with --limit.")
     return 0
 
 
@@ -210,5 +210,5 @@ def run_snooze(args: argparse.Namespace) -> int:
         show_json(done)
     else:
         for ask in done:
-            say(f"{ask['id']}: {'put off' if int(number) else 'back'}")
+            print_notice(f"{ask['id']}: {'put off' if int(number) else 'back'}")
     return 0

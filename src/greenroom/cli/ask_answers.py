@@ -19,7 +19,7 @@ from greenroom.cli.ask_prompt import (
 )
 from greenroom.cli.ask_rule import parse_rule_options, show_rule
 from greenroom.cli.client import HubClient, open_client
-from greenroom.cli.terminal import escape_line, say, show_json
+from greenroom.cli.terminal import escape_line, print_notice, show_json
 from greenroom.errors import Refused
 
 _MOST_NAMED = 10
@@ -57,7 +57,7 @@ def run_answer(args: argparse.Namespace) -> int:
     except EOFError:
         chosen = []
     if not chosen:
-        say("greenroom: nothing was answered.")
+        print_notice("greenroom: nothing was answered.")
         return 1
     if "remember" in body:
         for ask_id, _ in chosen:
@@ -69,7 +69,7 @@ def run_answer(args: argparse.Namespace) -> int:
         for result in results:
             told = [DONE[args.verdict].lower().rstrip(".")] if result["ok"] else []
             told += [escape_line(result["message"])] if result.get("message") else []
-            say(f"{result['ask_id']}: {'; '.join(told)}")
+            print_notice(f"{result['ask_id']}: {'; '.join(told)}")
     return 0 if all(result["ok"] for result in results) else 1
 
 

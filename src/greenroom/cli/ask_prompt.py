@@ -15,7 +15,7 @@ from typing import Any
 
 from greenroom import settings
 from greenroom.cli.client import HubClient, retry_while_away
-from greenroom.cli.terminal import colour_text, escape_line, escape_lines, say
+from greenroom.cli.terminal import colour_text, escape_line, escape_lines, print_notice
 from greenroom.errors import Refused
 from greenroom.link.ask_kinds import ASK_KINDS, AnswerVerdict
 
@@ -47,24 +47,28 @@ def is_at_terminal() -> bool:
 def show_call(ask: Ask) -> None:
     """The content of an ask: who asks, its risk, and every byte of the call."""
     risk = colour_text(ask.get("risk", "low"))
-    say(
+    print_notice(
         f"{escape_line(ask['id'])}: {escape_line(ask['asker'].get('name', ''))} asks, {risk} risk: "
         f"{escape_line(ask['title'])}"
     )
     if ask.get("why"):
-        say(f"    {'why asked':10} {escape_line(ask['why'])}")
+        print_notice(f"    {'why asked':10} {escape_line(ask['why'])}")
     for name, value in ask.get("subject", {}).items():
-        say(f"    {name:10} {json.dumps(value, ensure_ascii=True)}")
+        print_notice(f"    {name:10} {json.dumps(value, ensure_ascii=True)}")
     if ask.get("labels", {}).get("reach"):
         like = escape_line(ask["labels"].get("like", ""))
-        say(f"    {'reach':10} a yes also allows {like} for the rest of this run; `--for call` allows this call only")
+        print_notice(
+            f"    {'reach':10} a yes also allows {like} for the rest of this run; `--for call` allows this call only"
+        )
     if not ask.get("subject"):
         if ask.get("text"):
-            say("\n".join(f"    {row}" for row in escape_lines(ask["text"]).split("\n")))
+            print_notice("\n".join(f"    {row}" for row in escape_lines(ask["text"]).split("\n")))
         for question in ask.get("questions", []):
-            say(f"    {escape_line(question['question'])}")
+            print_notice(f"    {escape_line(question['question'])}")
             for option in question.get("options", []):
-                say(f"      - {escape_line(option['label'])}  {escape_line(option.get('description', ''))}".rstrip())
+                print_notice(
+                    f"      - {escape_line(option['label'])}  {escape_line(option.get('description', ''))}".rstrip()
+                )
 
 
 def is_confirmed(client: HubClient, ask: Ask, verdict: AnswerVerdict) -> bool:
@@ -125,13 +129,13 @@ def _read_first_line(client: HubClient, ask: Ask, words: str) -> str:
         if ready:
             piece = os.read(sys.stdin.fileno(), 4096)
             if not piece:
-                say("")
+                print_notice("")
                 raise EOFError
             typed += piece
             continue
         now = retry_while_away(partial(client.get, "asks", ask["id"]))
         if now["state"] != "open":
-            say("")
+            print_notice("")
             raise AnsweredElsewhere(now)
     return typed.partition(b"\n")[0].decode(errors="replace").strip()
 
@@ -142,9 +146,11 @@ def tell_outcome(ask: Ask) -> None:
     if answer:
         who = escape_line(answer.get("rule") or answer["name"])
         words = f": {escape_line(answer['text'])}" if answer.get("text") else ""
-        say(f"greenroom: {who} has answered meanwhile ({answer['verdict']}{words}).")
+        print_notice(f"greenroom: {who} has answered meanwhile ({answer['verdict']}{words}).")
     else:
-        say(f"greenroom: nobody waits for an answer any more ({escape_line(ask.get('reason') or ask['state'])}).")
+        print_notice(
+            f"greenroom: nobody waits for an answer any more ({escape_line(ask.get('reason') or ask['state'])})."
+        )
 
 
 def get_ask_prompt(client: HubClient) -> "AskPrompt | None":
@@ -185,7 +191,9 @@ class AskPrompt:
 
     def _prompt_for(self, ask: Ask) -> None:
         if ask.get("form") is not None:
-            say(f"It has a form: answer it on the page, or with `greenroom ask answer {ask['id']} --form JSON`.")
+            print_notice(
+                f"It has a form: answer it on the page, or with `greenroom ask answer {ask['id']} --form JSON`."
+            )
             return
         discard_typed_keys()
         try:
@@ -194,14 +202,14 @@ class AskPrompt:
         except EOFError:
             body = None
         if body is None:
-            say("Left to others: `greenroom ask list` shows what waits.")
+            print_notice("Left to others: `greenroom ask list` shows what waits.")
             return
         try:
             self._client.post("asks", ask["id"], "answer", body={**body, "digest": ask.get("digest")})
         except Refused as no:
-            say(f"greenroom: {escape_line(no.message)}")
+            print_notice(f"greenroom: {escape_line(no.message)}")
         else:
-            say(DONE[body["verdict"]])
+            print_notice(DONE[body["verdict"]])
 
     def _read_verdict(self, ask: Ask) -> dict[str, Any] | None:
         """An answer to a call, or None to leave it to others."""
@@ -222,7 +230,7 @@ class AskPrompt:
             return True
         if is_confirmed(self._client, ask, "approve"):
             return True
-        say("Not approved.")
+        print_notice("Not approved.")
         return False
 
     def _read_reply(self, ask: Ask) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from greenroom.cli.client import HubClient
-from greenroom.cli.terminal import escape_line, say
+from greenroom.cli.terminal import escape_line, print_notice
 from greenroom.errors import Refused
 from greenroom.link.ask_kinds import AnswerVerdict
 
@@ -41,15 +41,15 @@ def show_rule(client: HubClient, ask_id: str, verdict: AnswerVerdict, chosen: di
     decision = "allow" if verdict == "approve" else "deny"
     asked: dict[str, Any] = {key: value for key, value in chosen.items() if key != "risk"}
     made = client.get("policy", "asked", ask_id, decision=decision, **asked)
-    say(f"    {escape_line(made['words'])}")
+    print_notice(f"    {escape_line(made['words'])}")
     for axis in made["axes"]:
         offered = ", ".join(one["choice"] for one in axis["options"])
-        say(f"    {axis['name']:10} {made['choice'][axis['name']]} (of {offered})")
+        print_notice(f"    {axis['name']:10} {made['choice'][axis['name']]} (of {offered})")
     trial = made["trial"]
     fitting = [one for one in trial["lines"] if one["fits"] == "yes" and one["would"] == decision]
     said = "allowed" if decision == "allow" else "denied"
-    say(f"    It would have {said} {len(fitting)} of the last {trial['judged']} calls that were asked about.")
+    print_notice(f"    It would have {said} {len(fitting)} of the last {trial['judged']} calls that were asked about.")
     for one in fitting[:_TOLD]:
-        say(f"        {escape_line(one['tool'])} {escape_line(one['words'])}")
+        print_notice(f"        {escape_line(one['tool'])} {escape_line(one['words'])}")
     if decision == "allow" and made["risk"] == "high" and chosen.get("risk") != "high":
-        say(f"    High risk: {escape_line(made['why'])} To remember it all the same, add --rule risk=high.")
+        print_notice(f"    High risk: {escape_line(made['why'])} To remember it all the same, add --rule risk=high.")

@@ -9,7 +9,7 @@ from typing import Any
 from greenroom.cli.client import HubClient, HubUnreachable, add_options, open_client
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.run import ENDED, show_item
-from greenroom.cli.terminal import escape_line, say, show_json
+from greenroom.cli.terminal import escape_line, print_notice, show_json
 from greenroom.errors import Refused
 
 _LOOK_S = 1.0
@@ -45,17 +45,17 @@ def run_attach(args: argparse.Namespace) -> int:
     agent_id = _need_agent_id(client, args.id)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refused.in_words("no_terminal", "Attaching needs a terminal: use `greenroom agent logs ID -f` in a pipe.")
-    from greenroom.cli.attached_terminal import HOW_TO_LEAVE, attach_terminal
+    from greenroom.cli.attached_terminal import HOW_TO_DETACH, attach_terminal
     from greenroom.cli.detach_keys import watch_detach_keys
 
     how, word = attach_terminal(client.url, client.token, agent_id, args.read_only)
     if how == "none":
-        say(f"{escape_line(agent_id)} has no terminal; this is what it says · {HOW_TO_LEAVE}:")
+        print_notice(f"{escape_line(agent_id)} has no terminal; this is what it says · {HOW_TO_DETACH}:")
         with watch_detach_keys() as keys:
             return _show_log(
                 client, _need_last_run(client, agent_id), follow=True, as_json=False, wait=keys.is_detach_pressed
             )
-    say(escape_line(word))
+    print_notice(escape_line(word))
     return 0 if how in ("left", "ended") else 1
 
 
@@ -91,7 +91,7 @@ def _show_log(
         try:
             run = client.get("runs", run_id)
             if is_cut:
-                say("The hub is back.")
+                print_notice("The hub is back.")
                 is_cut = False
             while items := client.get("runs", run_id, "items", after=shown):
                 shown = items[-1]["number"]
@@ -103,8 +103,8 @@ def _show_log(
             if not follow:
                 raise
             if not is_cut:
-                say(f"{no} Trying again.")
+                print_notice(f"{no} Trying again.")
             is_cut = True
         if wait(_LOOK_S):
-            say("You have left; the agent goes on.")
+            print_notice("You have left; the agent goes on.")
             return 0

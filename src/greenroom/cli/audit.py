@@ -12,7 +12,15 @@ from greenroom import settings
 from greenroom.cli.arg_parser import parse_count, parse_seq
 from greenroom.cli.client import add_data_option, add_json_option, add_options, open_client
 from greenroom.cli.ids import build_id_type
-from greenroom.cli.terminal import count_things, escape_line, explain_error, say, show_json, show_table, truncate_text
+from greenroom.cli.terminal import (
+    count_things,
+    escape_line,
+    explain_error,
+    print_notice,
+    show_json,
+    show_table,
+    truncate_text,
+)
 from greenroom.errors import Refused
 
 _ABOUT = 200
@@ -90,7 +98,7 @@ def run_list(args: argparse.Namespace) -> int:
     ]
     show_table(rows, ("seq", "time", "by", "what", "about"), "No events found.")
     if after is not None:
-        say(f"There is more: greenroom audit list --after {after}")
+        print_notice(f"There is more: greenroom audit list --after {after}")
     return 0
 
 
@@ -159,7 +167,7 @@ def run_verify(args: argparse.Namespace) -> int:
         print(f"The chain holds. Its end is {seq}:{digest}")
     else:
         remedy = "" if args.file else " Go back to the newest good backup."
-        say(f"greenroom: {escape_line(fault)}{remedy}")
+        print_notice(f"greenroom: {escape_line(fault)}{remedy}")
     return 0 if fault is None else 1
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from greenroom import __version__, settings
 from greenroom.cli.hub_addresses import find_other_urls, need_safe_url, need_valid_url
 from greenroom.cli.ids import resolve_ids
-from greenroom.cli.terminal import say
+from greenroom.cli.terminal import print_notice
 from greenroom.errors import Refused
 from greenroom.log.data_directory import HUB_FILE, OPERATOR_TOKEN
 
@@ -200,7 +200,7 @@ class HubClient:
         if not self._others:
             return False
         self.url = self._others.pop(0)
-        say(f"greenroom: {self._build_unreachable(error)} Asking {self.url}, which shares its log.")
+        print_notice(f"greenroom: {self._build_unreachable(error)} Asking {self.url}, which shares its log.")
         self._base = urlsplit(self.url)
         return True
 

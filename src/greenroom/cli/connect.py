@@ -12,12 +12,12 @@ from typing import Any
 from greenroom import settings
 from greenroom.cli.client import HubClient, HubUnreachable, add_options, find_hub, get_own_url
 from greenroom.cli.connect_files import PROGRAMS, ConfigFile, add_entry, locate_config_file, remove_entry
-from greenroom.cli.terminal import escape_line, say, show_json
+from greenroom.cli.terminal import escape_line, print_notice, show_json
 from greenroom.cli.token import write_private
 from greenroom.errors import Refused
 from greenroom.runtimes.agents import need_agent
 
-FOLDER = "connections"
+TOKENS_FOLDER = "connections"
 
 
 def add_to(verbs: Any) -> None:
@@ -31,9 +31,9 @@ def add_to(verbs: Any) -> None:
     )
     parser.add_argument("program", metavar="PROGRAM", choices=sorted(PROGRAMS), help=", ".join(sorted(PROGRAMS)))
     add_options(parser)
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--print", action="store_true", help="show what would be written, without writing it")
-    how.add_argument("--remove", action="store_true", help="remove the entry and revoke the credential")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--print", action="store_true", help="show what would be written, without writing it")
+    mode.add_argument("--remove", action="store_true", help="remove the entry and revoke the credential")
     parser.add_argument("--file", metavar="FILE", help="the configuration to write (default: the program's own)")
     parser.set_defaults(run=run)
 
@@ -41,29 +41,34 @@ def add_to(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     data = settings.resolve_data_dir(args.data)
     file = Path(args.file).expanduser() if args.file else None
-    place = locate_config_file(args.program, Path.home(), file, os.environ)
-    token_file = data / FOLDER / f"{args.program}.token"
+    config_file = locate_config_file(args.program, Path.home(), file, os.environ)
+    token_file = data / TOKENS_FOLDER / f"{args.program}.token"
     if args.remove:
-        return _remove(args, place, token_file)
+        return _remove(args, config_file, token_file)
     url, operator = find_hub(args)
     command = [*_build_own_command(), "mcp", *_build_hub_options(args, data, url), "--token-file", str(token_file)]
     if args.print:
-        text = add_entry(place, "", command)
-        show_json({"file": str(place.file), "text": text}) if args.json else print(
-            f"# {escape_line(place.file)}\n{text}", end=""
+        text = add_entry(config_file, "", command)
+        show_json({"file": str(config_file.file), "text": text}) if args.json else print(
+            f"# {escape_line(config_file.file)}\n{text}", end=""
         )
         return 0
-    before = _read(place.file)
-    after = add_entry(place, before, command)
+    before = _read_config(config_file.file)
+    after = add_entry(config_file, before, command)
     agent = _ensure_credential(HubClient(url, operator), args.program, token_file)
     if after != before:
-        _write(place.file, after)
-    told = {"program": args.program, "file": str(place.file), "token_file": str(token_file), "changed": after != before}
+        _write_config(config_file.file, after)
+    summary = {
+        "program": args.program,
+        "file": str(config_file.file),
+        "token_file": str(token_file),
+        "changed": after != before,
+    }
     if args.json:
-        show_json({**told, "new_credential": agent is not None})
+        show_json({**summary, "new_credential": agent is not None})
     else:
         done = "knows the hub now" if after != before else "knew the hub already"
-        print(f"{args.program} {done}: see {escape_line(place.file)}. Restart it to use the hub.")
+        print(f"{args.program} {done}: see {escape_line(config_file.file)}. Restart it to use the hub.")
     return 0
 
 
@@ -89,31 +94,33 @@ def _ensure_credential(client: HubClient, program: str, token_file: Path) -> str
     token_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = client.post("agents", "register", body={"ide": need_agent(program).display_name, "model": "default"})
     write_private(token_file, made["token"] + "\n")
-    _build_note_path(token_file).unlink(missing_ok=True)
-    write_private(_build_note_path(token_file), json.dumps({"agent_id": made["agent_id"]}) + "\n")
+    _build_agent_id_path(token_file).unlink(missing_ok=True)
+    write_private(_build_agent_id_path(token_file), json.dumps({"agent_id": made["agent_id"]}) + "\n")
     return str(made["agent_id"])
 
 
-def _build_note_path(token_file: Path) -> Path:
+def _build_agent_id_path(token_file: Path) -> Path:
     return token_file.with_suffix(".json")
 
 
-def _remove(args: argparse.Namespace, place: ConfigFile, token_file: Path) -> int:
-    before = _read(place.file)
-    after = remove_entry(place, before)
+def _remove(args: argparse.Namespace, config_file: ConfigFile, token_file: Path) -> int:
+    before = _read_config(config_file.file)
+    after = remove_entry(config_file, before)
     if after != before:
-        _write(place.file, after)
-    note, is_ended = _build_note_path(token_file), False
-    if note.exists():
-        agent_id = json.loads(note.read_text())["agent_id"]
+        _write_config(config_file.file, after)
+    agent_id_file, is_ended = _build_agent_id_path(token_file), False
+    if agent_id_file.exists():
+        agent_id = json.loads(agent_id_file.read_text())["agent_id"]
         try:
             HubClient(*find_hub(args)).post("agents", agent_id, "kick")
             is_ended = True
         except Refused as no:
-            say(f"greenroom: {escape_line(no)}")
+            print_notice(f"greenroom: {escape_line(no)}")
         except HubUnreachable as no:
-            say(f"greenroom: {escape_line(no)} Then end the credential: greenroom agent kick {escape_line(agent_id)}")
-    for path in (token_file, note):
+            print_notice(
+                f"greenroom: {escape_line(no)} Then end the credential: greenroom agent kick {escape_line(agent_id)}"
+            )
+    for path in (token_file, agent_id_file):
         path.unlink(missing_ok=True)
     if args.json:
         show_json({"program": args.program, "changed": after != before, "credential_ended": is_ended})
@@ -124,14 +131,14 @@ def _remove(args: argparse.Namespace, place: ConfigFile, token_file: Path) -> in
     return 0
 
 
-def _read(file: Path) -> str:
+def _read_config(file: Path) -> str:
     try:
         return file.read_text() if file.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
         raise Refused.in_words("file_unusable", f"{file} cannot be read ({error}).") from error
 
 
-def _write(file: Path, text: str) -> None:
+def _write_config(file: Path, text: str) -> None:
     """Replace the file atomically, and keep its permissions; a link stays a link."""
     target = file.resolve()
     part = target.with_name(f".{target.name}.greenroom")

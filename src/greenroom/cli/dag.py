@@ -16,7 +16,7 @@ from greenroom.cli.dag_triggers import add_trigger_verbs
 from greenroom.cli.dag_versions import add_version_verbs
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.run import open_client_or_start_hub
-from greenroom.cli.terminal import escape_line, escape_lines, say, show_json
+from greenroom.cli.terminal import escape_line, escape_lines, print_notice, show_json
 from greenroom.cli.thread import need_thread_id
 from greenroom.cli.verb_group import add_group
 from greenroom.cli.verbs import add_verbs
@@ -87,7 +87,7 @@ def _build_body(args: argparse.Namespace, client: HubClient) -> dict[str, Any]:
             raise Refused.in_words("bad_workflow", "\n".join(problem.text for problem in bad.problems[:20])) from bad
         definition = loaded.definition
         for problem in loaded.warnings:
-            say(f"! {escape_line(problem.text)}")
+            print_notice(f"! {escape_line(problem.text)}")
         where = {"source": str(file), "directory": str(file.resolve().parent)}
         text = file.read_text()
         says_it_all = (
@@ -128,7 +128,7 @@ def _show_output(run: dict[str, Any]) -> None:
     if text.count("\n") < shutil.get_terminal_size().lines:
         print(text)
     else:
-        say(f"`greenroom dag report {run['id']}` shows what came of it")
+        print_notice(f"`greenroom dag report {run['id']}` shows what came of it")
 
 
 def _wait_until_ended(client: HubClient, run_id: str, as_json: bool) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _wait_until_ended(client: HubClient, run_id: str, as_json: bool) -> dict[str
         )
         for words in held_up:
             if words not in told:
-                say(f"waiting — {words}")
+                print_notice(f"waiting — {words}")
         told = held_up
         run = retry_while_away(partial(client.get, "workflow-runs", run_id, "wait", for_s=_POLL_S))
     return run
@@ -153,7 +153,7 @@ def wait_for_workflow_run(client: HubClient, run_id: str, shows: bool, as_json: 
         run = follow_run(client, run_id) if shows else _wait_until_ended(client, run_id, as_json)
     except (KeyboardInterrupt, HubUnreachable) as no:
         goes_on = "the run goes on" if isinstance(no, KeyboardInterrupt) else "the run goes on with its hub"
-        say(f"\ngreenroom: {goes_on}; `greenroom dag follow {run_id}` shows it again")
+        print_notice(f"\ngreenroom: {goes_on}; `greenroom dag follow {run_id}` shows it again")
         raise
     if as_json:
         report = retry_while_away(partial(client.get, "workflow-runs", run_id, "report"))
@@ -164,7 +164,7 @@ def wait_for_workflow_run(client: HubClient, run_id: str, shows: bool, as_json: 
         elif run.get("output") is not None:
             _show_output(run)
     else:
-        say(f"greenroom: the workflow {run_id} {run['status']}: {escape_line(run.get('error') or '')}")
-        say(f"greenroom: `greenroom dag logs {run_id}` shows what its agents said and did")
-        say(f"greenroom: `greenroom dag retry {run_id}` takes it up again, keeping what is finished")
+        print_notice(f"greenroom: the workflow {run_id} {run['status']}: {escape_line(run.get('error') or '')}")
+        print_notice(f"greenroom: `greenroom dag logs {run_id}` shows what its agents said and did")
+        print_notice(f"greenroom: `greenroom dag retry {run_id}` takes it up again, keeping what is finished")
     return 0 if run["status"] == "completed" else 1

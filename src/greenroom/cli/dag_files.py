@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from greenroom.cli.client import HubClient, HubUnreachable, open_client
 from greenroom.cli.ids import need_id
-from greenroom.cli.terminal import count_things, escape_line, say, show_json
+from greenroom.cli.terminal import count_things, escape_line, print_notice, show_json
 from greenroom.cli.verb_group import Add
 from greenroom.errors import Refused, Unavailable
 
@@ -49,7 +49,7 @@ def run_validate(args: argparse.Namespace) -> int:
         for problem in result.get("warnings", ()):
             print(f"! {escape_line(problem['text'])}")
     if drivers is None and not args.offline:
-        say("Profiles were not checked, because no hub answers.")
+        print_notice("Profiles were not checked, because no hub answers.")
     return int(not all(result["ok"] for result in results))
 
 
@@ -136,7 +136,7 @@ def run_graph(args: argparse.Namespace) -> int:
         definition, states = _load_graph(args)
     except BadWorkflow as bad:
         for problem in bad.problems:
-            say(f"✗ {escape_line(problem.text)}")
+            print_notice(f"✗ {escape_line(problem.text)}")
         return 1
     picture = FORMATS[args.format](definition, states)
     if args.output:
@@ -147,7 +147,7 @@ def run_graph(args: argparse.Namespace) -> int:
     if args.json:
         show_json({"format": args.format, "graph": picture, "output": args.output})
     elif args.output:
-        say(f"Written to {escape_line(args.output)}.")
+        print_notice(f"Written to {escape_line(args.output)}.")
     else:
         print(picture, end="")
     return 0

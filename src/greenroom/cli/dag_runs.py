@@ -23,16 +23,16 @@ from greenroom.cli.verb_group import Add
 from greenroom.errors import Refused
 
 Json = dict[str, Any]
-_ABOUT = 60
-_PAGE = 2000
-_MOST_RUNS = 200
-_STATUS = ("running", "waiting", "paused", "stopping", "completed", "failed", "cancelled")
+_DESCRIPTION_CHARS = 60
+_ITEMS_PER_PAGE = 2000
+_RUNS_PER_PAGE = 200
+_STATUSES = ("running", "waiting", "paused", "stopping", "completed", "failed", "cancelled")
 
 
 def add_run_verbs(add: Add) -> None:
     listing = add("list", run_list, "list runs, newest first; --workflows lists workflows", "list --workflow release")
     listing.add_argument("--workflow", metavar="NAME", help="only runs of this workflow")
-    listing.add_argument("--status", choices=_STATUS)
+    listing.add_argument("--status", choices=_STATUSES)
     add_limit_option(listing)
     listing.add_argument("--workflows", action="store_true", help="list stored workflows instead of runs")
     for name, run, says in (
@@ -71,7 +71,7 @@ def run_list(args: argparse.Namespace) -> int:
         if args.json:
             show_json(found)
         else:
-            about = [truncate_text(escape_line(one.get("description", "")), _ABOUT) for one in found]
+            about = [truncate_text(escape_line(one.get("description", "")), _DESCRIPTION_CHARS) for one in found]
             known = [(one["name"], one["version"], one.get("steps", 0)) for one in found]
             shown = [(*one, words) for one, words in zip(known, about, strict=True)]
             show_table(shown, ("WORKFLOW", "VERSION", "STEPS", "DESCRIPTION"), "No workflows found.")
@@ -104,7 +104,7 @@ def _find_runs(client: HubClient, workflow: str | None, status: str | None, limi
     query = _build_status_query(status)
     while (left := limit - len(found)) > 0:
         before = found[-1]["seq"] if found else None
-        page = client.get("workflow-runs", workflow=workflow, before=before, limit=min(left, _MOST_RUNS), **query)
+        page = client.get("workflow-runs", workflow=workflow, before=before, limit=min(left, _RUNS_PER_PAGE), **query)
         if not page:
             break
         found += page
@@ -124,10 +124,10 @@ def run_status(args: argparse.Namespace) -> int:
     if args.json:
         show_json({**summarize_run(run), "steps": report["steps"]})
         return 0
-    told = run.get("error") or run.get("note")
+    explanation = run.get("error") or run.get("note")
     print(
         f"{run['id']}  {escape_line(run['workflow'])}  {colour_text(describe_status(run))}"
-        + (f": {escape_line(told)}" if told else "")
+        + (f": {escape_line(explanation)}" if explanation else "")
     )
     for need in describe_waits(run):
         print(f"  {need}")
@@ -217,7 +217,9 @@ def run_logs(args: argparse.Namespace) -> int:
 def _find_items(client: HubClient, agent_run: str) -> list[Json]:
     """All items of an agent's run, page by page."""
     items: list[Json] = []
-    while page := client.get("runs", agent_run, "items", after=items[-1]["number"] if items else 0, limit=_PAGE):
+    while page := client.get(
+        "runs", agent_run, "items", after=items[-1]["number"] if items else 0, limit=_ITEMS_PER_PAGE
+    ):
         items += page
     return items
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from greenroom.cli.arg_parser import parse_count
 from greenroom.cli.client import HubClient, open_client
-from greenroom.cli.terminal import escape_line, escape_lines, format_local_time, say, show_json, show_table
+from greenroom.cli.terminal import escape_line, escape_lines, format_local_time, print_notice, show_json, show_table
 from greenroom.cli.verb_group import Add
 from greenroom.clock import format_iso
 from greenroom.errors import Refused
@@ -81,7 +81,7 @@ def _show_diff(client: HubClient, args: argparse.Namespace) -> int:
     elif changes:
         print("\n".join(escape_line(one) for one in changes))
     else:
-        say(f"Version {before['version']} says the same as version {after['version']}.")
+        print_notice(f"Version {before['version']} says the same as version {after['version']}.")
     return 0
 
 

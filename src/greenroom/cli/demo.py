@@ -13,7 +13,7 @@ from typing import Any
 from greenroom import settings
 from greenroom.cli.client import HubClient, HubUnreachable
 from greenroom.cli.processes import end_process
-from greenroom.cli.terminal import say
+from greenroom.cli.terminal import print_notice
 from greenroom.errors import Refused
 from greenroom.log.data_directory import OPERATOR_TOKEN
 
@@ -78,7 +78,7 @@ def _fill_hub(
     except (Refused, HubUnreachable) as error:
         if over.wait(_STOPPING_S):
             return
-        say(f"greenroom: the demonstration could not be set up: {error}")
+        print_notice(f"greenroom: the demonstration could not be set up: {error}")
         failed.set()
         os.kill(os.getpid(), signal.SIGTERM)
         return

@@ -8,7 +8,7 @@ import time
 import tty
 from collections.abc import Iterator
 
-from greenroom.cli.attached_terminal import PREFIX
+from greenroom.cli.attached_terminal import PREFIX_KEY
 
 
 class DetachKeys:
@@ -29,7 +29,7 @@ class DetachKeys:
             for key in data:
                 if self._prefixed and key in b"dD":
                     return True
-                self._prefixed = key == PREFIX
+                self._prefixed = key == PREFIX_KEY
         return False
 
 

@@ -17,16 +17,16 @@ from greenroom.cli.client import HubClient, HubUnreachable, add_data_option, add
 from greenroom.cli.terminal import escape_line, format_size, show_json
 from greenroom.log.data_directory import OPERATOR_TOKEN
 
-_SQLITE = (3, 51, 3)
+_LEAST_SQLITE = (3, 51, 3)
 _BAD_SQLITE = (3, 52, 0)
 _VERSION_S = 10
-_LOW_BYTES = 1 << 30
-_EMPTY_BYTES = 100 << 20
-_DESCRIPTORS = 4096
+_LOW_DISK_BYTES = 1 << 30
+_FULL_DISK_BYTES = 100 << 20
+_LEAST_DESCRIPTORS = 4096
 
 
 class DoctorFinding(NamedTuple):
-    """One thing looked at. `remedy` says what to do when it is not ok."""
+    """The result of one check. `remedy` says what to do when it is not ok."""
 
     name: str
     level: Literal["ok", "note", "error"]
@@ -34,7 +34,7 @@ class DoctorFinding(NamedTuple):
     remedy: str = ""
 
 
-RISKS = (
+UNCHECKABLE_RISKS = (
     DoctorFinding(
         "your account",
         "note",
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def run_checks(data: Path) -> Iterator[DoctorFinding]:
-    """Everything that is looked at, in order."""
+    """Run all checks, in the order in which their findings are shown."""
     from concurrent.futures import ThreadPoolExecutor
 
     from greenroom.runtimes.agents import AGENTS
@@ -96,7 +96,7 @@ def run_checks(data: Path) -> Iterator[DoctorFinding]:
         yield _check_sandbox(data, programs)
         for agent in agents:
             yield agent.result()
-    yield from RISKS
+    yield from UNCHECKABLE_RISKS
 
 
 def _check_python() -> DoctorFinding:
@@ -108,7 +108,7 @@ def _check_sqlite() -> DoctorFinding:
 
     text = apsw.sqlite_lib_version()
     version = tuple(int(part) for part in text.split("."))
-    if version >= _SQLITE and version != _BAD_SQLITE:
+    if version >= _LEAST_SQLITE and version != _BAD_SQLITE:
         return DoctorFinding("sqlite", "ok", text)
     return DoctorFinding("sqlite", "error", text, "this SQLite can damage its WAL: install apsw 3.54 or newer.")
 
@@ -148,8 +148,8 @@ def _check_settings(data: Path) -> Iterator[DoctorFinding]:
 def _check_database(url: str) -> DoctorFinding:
     from greenroom.cli.doctor_database import check_database
 
-    seen = check_database(url)
-    return DoctorFinding("database", "error" if seen.remedy else "ok", seen.found, seen.remedy)
+    check = check_database(url)
+    return DoctorFinding("database", "error" if check.remedy else "ok", check.found, check.remedy)
 
 
 def _check_hub(data: Path, loaded: settings.Settings) -> Iterator[DoctorFinding]:
@@ -169,14 +169,14 @@ def _check_hub(data: Path, loaded: settings.Settings) -> Iterator[DoctorFinding]
 
 
 def _check_node(data: Path) -> Iterator[DoctorFinding]:
-    from greenroom.services.local_node import FOLDER, LOG, is_running, read_last_words
+    from greenroom.services.local_node import FOLDER, LOG, is_running, read_last_line
 
     if is_running(data / FOLDER):
         yield DoctorFinding("node", "ok", "running")
     elif (data / FOLDER).exists():  # else the hub has none on this machine
         log = data / FOLDER / LOG
         yield DoctorFinding(
-            "node", "error", f"not running, so that no agent starts here: {read_last_words(log)}", f"see {log}."
+            "node", "error", f"not running, so that no agent starts here: {read_last_line(log)}", f"see {log}."
         )
 
 
@@ -214,20 +214,20 @@ def _check_disk(data: Path) -> DoctorFinding:
     place = next(path for path in (data, *data.parents) if path.exists())
     free = shutil.disk_usage(place).free
     found = f"{format_size(free)} free at {place}"
-    if free < _EMPTY_BYTES:
+    if free < _FULL_DISK_BYTES:
         return DoctorFinding(
             "disk", "error", found, "free some space: the hub stops taking messages when the disk is full."
         )
-    if free < _LOW_BYTES:
+    if free < _LOW_DISK_BYTES:
         return DoctorFinding("disk", "note", found, "free some space soon.")
     return DoctorFinding("disk", "ok", found)
 
 
 def _check_descriptors() -> DoctorFinding:
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if 0 <= limit < _DESCRIPTORS:
+    if 0 <= limit < _LEAST_DESCRIPTORS:
         return DoctorFinding(
-            "open files", "note", f"at most {limit}", f"for many agents raise it: ulimit -n {_DESCRIPTORS}"
+            "open files", "note", f"at most {limit}", f"for many agents raise it: ulimit -n {_LEAST_DESCRIPTORS}"
         )
     return DoctorFinding("open files", "ok", f"at most {limit}")
 
@@ -235,8 +235,8 @@ def _check_descriptors() -> DoctorFinding:
 def _check_sandbox(data: Path, programs: list[str]) -> DoctorFinding:
     from greenroom.cli.doctor_sandbox import check_sandbox
 
-    seen = check_sandbox(data, [path for name in programs if (path := shutil.which(name))])
-    return DoctorFinding("sandbox", "note" if seen.remedy else "ok", seen.found, seen.remedy)
+    check = check_sandbox(data, [path for name in programs if (path := shutil.which(name))])
+    return DoctorFinding("sandbox", "note" if check.remedy else "ok", check.found, check.remedy)
 
 
 def _check_agent_cli(name: str) -> DoctorFinding:
@@ -246,7 +246,7 @@ def _check_agent_cli(name: str) -> DoctorFinding:
     if path is None:
         return DoctorFinding(name, "note", "not installed", "install it if you want to work with it.")
     try:
-        told = subprocess.run(
+        completed = subprocess.run(
             [path, "--version"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -258,7 +258,7 @@ def _check_agent_cli(name: str) -> DoctorFinding:
         return DoctorFinding(
             name, "note", f"{path} does not tell its version ({type(error).__name__})", "see whether it starts."
         )
-    first = next(iter((told.stdout or told.stderr).strip().splitlines()), "no answer")
-    if told.returncode != 0:
+    first = next(iter((completed.stdout or completed.stderr).strip().splitlines()), "no answer")
+    if completed.returncode != 0:
         return DoctorFinding(name, "note", f"{path} fails: {first[:100]}", "see whether it starts.")
     return DoctorFinding(name, "ok", f"{first[:100]} ({path})")

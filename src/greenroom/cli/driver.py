@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from greenroom import settings
 from greenroom.cli.arg_parser import parse_seconds
 from greenroom.cli.client import add_data_option, add_json_option
-from greenroom.cli.terminal import escape_line, say, show_json, show_table
+from greenroom.cli.terminal import escape_line, print_notice, show_json, show_table
 from greenroom.errors import Refused
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def run_check(args: argparse.Namespace) -> int:
     if args.json:
         show_json([{"point": one.point, "verdict": one.verdict, "detail": one.detail} for one in findings])
     counts = {verdict: sum(one.verdict == verdict for one in findings) for verdict in _MARKS}
-    say(f"{counts['ok']} ok, {counts['lacking']} lacking, {counts['failed']} failed")
+    print_notice(f"{counts['ok']} ok, {counts['lacking']} lacking, {counts['failed']} failed")
     return 1 if counts["failed"] else 0
 
 

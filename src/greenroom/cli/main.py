@@ -13,7 +13,7 @@ from pathlib import Path
 from greenroom import __version__, settings
 from greenroom.cli.arg_parser import Parser
 from greenroom.cli.client import HubUnreachable, get_other_version
-from greenroom.cli.terminal import escape_line, say
+from greenroom.cli.terminal import escape_line, print_notice
 from greenroom.errors import Refused, Unavailable
 from greenroom.log.data_directory import StoreUnusable
 from greenroom.settings import BadSettings
@@ -76,19 +76,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except HubUnreachable as error:
-        say(f"greenroom: {escape_line(error)}")
+        print_notice(f"greenroom: {escape_line(error)}")
         return 3
     except StoreUnusable as error:
-        say(f"greenroom: {escape_line(' '.join(str(error).split()))}")  # a database may say why on several lines
+        print_notice(
+            f"greenroom: {escape_line(' '.join(str(error).split()))}"
+        )  # a database may say why on several lines
         return 1
     except (Refused, Unavailable, BadSettings) as error:
-        say("greenroom: " + "\n  ".join(escape_line(row) for row in str(error).split("\n")))  # one row for each problem
+        print_notice(
+            "greenroom: " + "\n  ".join(escape_line(row) for row in str(error).split("\n"))
+        )  # one row for each problem
         return 1
     except OSError as error:
         data = settings.resolve_data_dir(getattr(args, "data", None))
         if not isinstance(error.filename, str) or not Path(error.filename).is_relative_to(data):
             raise
-        say(
+        print_notice(
             f"greenroom: {escape_line(error.filename)} cannot be used ({error.strerror}): "
             "choose another --data directory."
         )
@@ -97,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         other = get_other_version(args)
         if other is None:
             raise
-        say(
+        print_notice(
             f"greenroom: The hub is Greenroom {escape_line(other)}, this command {__version__}: "
             "use the same version for both."
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 from greenroom import settings
 from greenroom.cli.client import add_data_option, add_json_option
-from greenroom.cli.terminal import escape_line, say, show_json
+from greenroom.cli.terminal import escape_line, print_notice, show_json
 from greenroom.log.data_directory import MCP_TOKEN, OPERATOR_TOKEN
 
 
@@ -72,7 +72,7 @@ def run_check(args: argparse.Namespace) -> int:
     if args.rebuild:
         _need_local_log(data, "--rebuild")
         forget_rows(data)
-        say("The rows will be made anew at the next start of the hub.")
+        print_notice("The rows will be made anew at the next start of the hub.")
     checked = _check_log(data, _show_progress if sys.stderr.isatty() else None)
     if args.json:
         show_json({"ok": checked.ok, **asdict(checked)})
@@ -129,7 +129,9 @@ def run_backup(args: argparse.Namespace) -> int:
     else:
         print(f"Everything up to event {made.seq} is in {target}, with {len(made.files)} payload files.")
     for name in made.left_out:
-        say(f"greenroom: the payload file {name} is missing or damaged and was left out: see `greenroom check`.")
+        print_notice(
+            f"greenroom: the payload file {name} is missing or damaged and was left out: see `greenroom check`."
+        )
     return 1 if made.left_out else 0
 
 
@@ -168,7 +170,7 @@ def run_restore(args: argparse.Namespace) -> int:
     else:
         _show_restored(data, restored, begun[0])
     for finding in checked.findings:
-        say(f"{finding.level}: {finding.code}: {escape_line(finding.message)}")
+        print_notice(f"{finding.level}: {finding.code}: {escape_line(finding.message)}")
     return 0 if checked.ok else 1
 
 

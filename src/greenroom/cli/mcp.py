@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from greenroom import settings
 from greenroom.cli.client import HubClient, add_options, find_hub, get_own_url
-from greenroom.cli.terminal import say
+from greenroom.cli.terminal import print_notice
 from greenroom.cli.token import ENROLLING, write_private
 from greenroom.errors import Refused
 from greenroom.log.data_directory import MCP_TOKEN
@@ -63,7 +63,7 @@ def open_page(url: str, token: str) -> None:
     import webbrowser
 
     if not webbrowser.open(f"{url}/?{urlencode({'token': token})}"):
-        say(f"greenroom mcp: no browser could be opened; the page is at {url}/")
+        print_notice(f"greenroom mcp: no browser could be opened; the page is at {url}/")
 
 
 def _apply_assistant_file(args: argparse.Namespace) -> None:
@@ -81,13 +81,15 @@ def _apply_assistant_file(args: argparse.Namespace) -> None:
         raise Refused.in_words("bad_config", f"{path} cannot be read: {error}.") from error
     host = str(found.get("agentassistant_server_host") or "127.0.0.1")
     if not args.config and host not in _LOOPBACK:
-        say(f"greenroom mcp: {path} names another machine and is left alone; use --config {path} if you trust it")
+        print_notice(
+            f"greenroom mcp: {path} names another machine and is left alone; use --config {path} if you trust it"
+        )
         return
     args.host = args.host or host
     args.port = args.port or port
     if not args.token and not args.token_file and not settings.read_hub_address()[1]:
         args.token = str(found.get("agentassistant_server_token") or "") or None
-    say(f"greenroom mcp: using {path} for {args.host}:{args.port}")
+    print_notice(f"greenroom mcp: using {path} for {args.host}:{args.port}")
 
 
 def _ensure_own_token_file(args: argparse.Namespace) -> str | None:

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from greenroom.cli.client import open_client
-from greenroom.cli.terminal import escape_line, say, show_json, show_table
+from greenroom.cli.terminal import escape_line, print_notice, show_json, show_table
 from greenroom.cli.token import need_new_file, write_private
 from greenroom.cli.verb_group import VerbGroup
 from greenroom.cli.verbs import add_verbs
@@ -58,12 +58,12 @@ def run_add(args: argparse.Namespace) -> int:
     elif out:
         print(f"The token of {escape_line(made['name'])} is in {escape_line(out)}.")
     else:
-        say(f"This is the token of {escape_line(made['name'])}; it is shown this once:")
+        print_notice(f"This is the token of {escape_line(made['name'])}; it is shown this once:")
         print(made["token"])
     if not args.json:
         pin = f" --pin {made['pin']}" if made["pin"] else ""
-        say("On the other machine, with the token in a file and an address of the hub that it can reach:")
-        say(
+        print_notice("On the other machine, with the token in a file and an address of the hub that it can reach:")
+        print_notice(
             f"  greenroom node --join {escape_line(client.url)} "
             f"--token-file {escape_line(out.name if out else 'FILE')}{escape_line(pin)}"
         )

@@ -5,7 +5,7 @@ from typing import Any
 
 from greenroom.cli.client import open_client
 from greenroom.cli.ids import build_id_type
-from greenroom.cli.terminal import escape_line, say, show_json, show_table
+from greenroom.cli.terminal import escape_line, print_notice, show_json, show_table
 from greenroom.cli.verb_group import add_group
 from greenroom.cli.verbs import add_verbs
 from greenroom.rules.channels.verbs import CHANNEL_VERBS
@@ -86,7 +86,7 @@ def run_add(args: argparse.Namespace) -> int:
         return 0
     print(f"{escape_line(made['channel']['id'])} is added.")
     if made["key"]:
-        say("It is signed as Standard Webhooks has it, with this key, which is shown this once:")
+        print_notice("It is signed as Standard Webhooks has it, with this key, which is shown this once:")
         print(made["key"])
     return 0
 

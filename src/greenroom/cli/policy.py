@@ -9,7 +9,7 @@ from typing import Any
 from greenroom.cli.arg_parser import parse_count
 from greenroom.cli.client import open_client
 from greenroom.cli.ids import build_id_type, need_id
-from greenroom.cli.terminal import escape_line, explain_error, format_local_time, say, show_json, show_table
+from greenroom.cli.terminal import escape_line, explain_error, format_local_time, print_notice, show_json, show_table
 from greenroom.cli.verb_group import add_group
 from greenroom.clock import format_iso
 from greenroom.errors import Refused
@@ -107,7 +107,7 @@ def run_list(args: argparse.Namespace) -> int:
         show_json(found)
         return 0
     for wrong in found["wrong"]:
-        say(
+        print_notice(
             f"✗ {escape_line(wrong['file'])}: {escape_line(wrong['key'])}: {escape_line(wrong['problem'])} — "
             "the last good version is used"
         )
@@ -147,7 +147,7 @@ def run_try(args: argparse.Namespace) -> int:
     ]
     show_table(rows, ("tool", "call", "was", "answered", "would be", "by"), "No calls found to try the rule on.")
     said = f"{found['judged']} calls: {found['fitting']} fit the rule, {found['changed']} would be judged otherwise"
-    say(f"{said}, {found['against_people']} against what a person said.")
+    print_notice(f"{said}, {found['against_people']} against what a person said.")
     return 0
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.cli.client import HubClient, open_client
-from greenroom.cli.terminal import escape_line, explain_error, say, show_json, show_table
+from greenroom.cli.terminal import escape_line, explain_error, print_notice, show_json, show_table
 from greenroom.cli.verb_group import add_group
 from greenroom.cli.verbs import add_verbs
 from greenroom.errors import Refused
@@ -53,7 +53,7 @@ def tell_wrong_files(wrong_files: list[dict[str, Any]], known: set[str]) -> None
     for wrong in wrong_files:
         whose = f" ({wrong['name']})" if wrong["name"] else ""
         instead = " — the last good version is used" if wrong["name"] in known else ""
-        say(f"✗ {escape_line(wrong['file'])}{escape_line(whose)}: {escape_line(wrong['problem'])}{instead}")
+        print_notice(f"✗ {escape_line(wrong['file'])}{escape_line(whose)}: {escape_line(wrong['problem'])}{instead}")
 
 
 def _describe_state(profile: dict[str, Any]) -> str:
@@ -134,7 +134,7 @@ def _suggest_drivers(client: HubClient, names: set[str]) -> None:
         driver = profile["driver"]
         if profile["name"] in names and driver not in known and (near := get_nearest(driver, known)):
             whose, what = escape_line(profile["name"]), escape_line(driver)
-            say(f"{whose}: no node has the driver '{what}': did you mean '{near}'?")
+            print_notice(f"{whose}: no node has the driver '{what}': did you mean '{near}'?")
 
 
 def run_export(args: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from greenroom.cli.client import HubClient, HubUnreachable, add_options, open_client
-from greenroom.cli.terminal import count_things, escape_line, say, show_json
+from greenroom.cli.terminal import count_things, escape_line, print_notice, show_json
 from greenroom.errors import Refused
 
 _WAIT_S = 25
@@ -85,7 +85,7 @@ def type_received_texts(args: argparse.Namespace) -> int:
             try:
                 heard = client.get("input", "receivers", receiver["id"], timeout_s=_WAIT_S + 15, for_s=_WAIT_S)
             except HubUnreachable as error:
-                say(f"{escape_line(error)} It is tried again.")
+                print_notice(f"{escape_line(error)} It is tried again.")
                 time.sleep(_AGAIN_S)
                 continue
             except Refused as no:
@@ -95,7 +95,7 @@ def type_received_texts(args: argparse.Namespace) -> int:
                 continue
             for text in heard["texts"]:
                 type_text(program, text)
-                say(f"typed {count_things(len(text), 'character')}")
+                print_notice(f"typed {count_things(len(text), 'character')}")
     finally:
         client.delete("input", "receivers", receiver["id"])
 
@@ -106,8 +106,8 @@ def register_receiver(client: HubClient, program: str, as_json: bool) -> dict[st
     if as_json:
         show_json(receiver)
     else:
-        say(f"This device types what you send to it, by {escape_line(program)}. Stop it with Ctrl-C.")
-        say(f"From a device with another login, send it to the code {escape_line(receiver['code'])}.")
+        print_notice(f"This device types what you send to it, by {escape_line(program)}. Stop it with Ctrl-C.")
+        print_notice(f"From a device with another login, send it to the code {escape_line(receiver['code'])}.")
     return receiver
 
 

@@ -15,7 +15,7 @@ from greenroom.cli.ask_prompt import get_ask_prompt
 from greenroom.cli.client import HubClient, HubUnreachable, add_options, get_own_url, open_client, retry_while_away
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.profile import tell_wrong_files
-from greenroom.cli.terminal import escape_line, escape_lines, read_stdin, say, show_json
+from greenroom.cli.terminal import escape_line, escape_lines, print_notice, read_stdin, show_json
 from greenroom.cli.thread import need_thread_id
 from greenroom.errors import Refused
 
@@ -99,7 +99,7 @@ def run_run(args: argparse.Namespace) -> int:
     _tell_wrong_file(client, args.profile)
     waits_for = _describe_pinned_node(client, run)
     if waits_for:
-        say(f"waiting — {escape_line(waits_for)}")
+        print_notice(f"waiting — {escape_line(waits_for)}")
     if args.detach:
         summary = _summarize_run(run) | ({"waits_for": waits_for} if waits_for else {})
         show_json(summary) if args.json else print(run["id"])
@@ -155,7 +155,9 @@ def wait_for_run(client: HubClient, run_id: str, follow: bool, as_json: bool) ->
     try:
         run = _wait_until_ended(client, run_id, follow, as_json)
     except KeyboardInterrupt:
-        say(f"The run goes on: `greenroom runs follow {run_id}` takes it up, `greenroom runs cancel {run_id}` ends it.")
+        print_notice(
+            f"The run goes on: `greenroom runs follow {run_id}` takes it up, `greenroom runs cancel {run_id}` ends it."
+        )
         raise
     if as_json:
         show_json(_summarize_run(run))
@@ -163,7 +165,7 @@ def wait_for_run(client: HubClient, run_id: str, follow: bool, as_json: bool) ->
         if not follow:
             print(escape_lines(run.get("output") or ""))
     else:
-        say(f"greenroom: the run {run_id} {run['status']}: {escape_line(run.get('error') or '')}")
+        print_notice(f"greenroom: the run {run_id} {run['status']}: {escape_line(run.get('error') or '')}")
     return 0 if run["status"] == "completed" else 1
 
 
@@ -185,7 +187,7 @@ def _wait_until_ended(client: HubClient, run_id: str, follow: bool, as_json: boo
             continue
         waits_for = _describe_wait(run, time.monotonic() - began)
         if waits_for and waits_for != told and not as_json:
-            say(f"waiting — {escape_line(waits_for)}")
+            print_notice(f"waiting — {escape_line(waits_for)}")
         told = waits_for
 
 
@@ -250,7 +252,7 @@ def open_client_or_start_hub(args: argparse.Namespace) -> HubClient:
             client = open_client(args)
             if client.is_reachable():
                 where = f" --data {args.data}" if args.data else ""
-                say(f"greenroom: started a hub at {client.url} (stop it with: greenroom stop{where})")
+                print_notice(f"greenroom: started a hub at {client.url} (stop it with: greenroom stop{where})")
                 return client
         time.sleep(0.1)
     last = (data / "serve.log").read_text(errors="replace").strip().rpartition("\n")[2].removeprefix("greenroom: ")

@@ -18,8 +18,8 @@ from greenroom.cli.terminal import (
     measure_room,
     measure_width,
     pad_text,
+    print_notice,
     read_stdin,
-    say,
     show_json,
     show_table,
     truncate_text,
@@ -164,11 +164,11 @@ def run_diff(args: argparse.Namespace) -> int:
     if args.json:
         show_json(found)
     elif found is None:
-        say("Nothing is known to have changed. Only runs of profiles with worktree = true are compared.")
+        print_notice("Nothing is known to have changed. Only runs of profiles with worktree = true are compared.")
     else:
         print(escape_lines(found["diff"]))
         if found.get("is_cut"):
-            say("The rest is left out: see the agent's worktree.")
+            print_notice("The rest is left out: see the agent's worktree.")
     return 0
 
 
@@ -183,7 +183,7 @@ def run_continue(args: argparse.Namespace) -> int:
         run = client.post("runs", args.id, "continue", body={"prompt": prompt})
     except Refused as no:
         if no.code == "cannot_continue":
-            say(f"greenroom: try: {_build_run_command(client.get('runs', args.id))}")
+            print_notice(f"greenroom: try: {_build_run_command(client.get('runs', args.id))}")
         raise
     if args.detach:
         show_json(run) if args.json else print(run["id"])

@@ -8,7 +8,7 @@ from typing import Any
 
 from greenroom import settings
 from greenroom.cli.client import add_data_option
-from greenroom.cli.terminal import say
+from greenroom.cli.terminal import print_notice
 
 _FEW_FILES = 1024
 _NEW_OBJECTS = 20_000
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
     def progress(done: int, all_events: int) -> None:
         if all_events > _LONG:
-            say(f"greenroom: bringing the data up to this version: {done * 100 // all_events} %")
+            print_notice(f"greenroom: bringing the data up to this version: {done * 100 // all_events} %")
 
     os.umask(0o077)
     if (limit := open_files.raise_file_limit()) < _FEW_FILES:

@@ -8,7 +8,7 @@ from typing import Any
 
 from greenroom import settings
 from greenroom.cli.client import HubClient, HubUnreachable, add_options, get_own_pid, get_own_url, open_client
-from greenroom.cli.terminal import escape_line, format_duration, format_size, say, show_json
+from greenroom.cli.terminal import escape_line, format_duration, format_size, print_notice, show_json
 from greenroom.log.data_directory import FILE, FILES
 
 
@@ -112,11 +112,13 @@ def run_open(args: argparse.Namespace) -> int:
     if args.json:
         show_json({"url": link, "opened": False})
     elif is_opened:
-        say(f"Opening {escape_line(client.url)} in your browser.")
+        print_notice(f"Opening {escape_line(client.url)} in your browser.")
     else:
         print(link)
         if not args.prints:
-            say("No browser could be opened: open this address on this machine. It works once, for ten minutes.")
+            print_notice(
+                "No browser could be opened: open this address on this machine. It works once, for ten minutes."
+            )
     return 0
 
 

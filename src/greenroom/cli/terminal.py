@@ -122,7 +122,7 @@ def show_table(rows: Iterable[Sequence[object]], heads: Sequence[str], none: str
     names = [head.upper() for head in heads]
     cells = [names, *([format_id(escape_line(cell)) for cell in row] for row in rows)]
     if none and len(cells) == 1:
-        say(none)
+        print_notice(none)
         return
     widths = [max(measure_width(row[i]) for row in cells) for i in range(len(heads))]
     room = measure_room()
@@ -222,6 +222,6 @@ def explain_error(error: Exception) -> str:
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
 
 
-def say(text: str) -> None:
+def print_notice(text: str) -> None:
     """Print something for a person that is not the answer."""
     print(text, file=sys.stderr, flush=True)

@@ -13,8 +13,8 @@ from greenroom.cli.terminal import (
     escape_line,
     escape_lines,
     format_age,
+    print_notice,
     read_stdin,
-    say,
     show_json,
     show_message,
     show_table,
@@ -92,7 +92,7 @@ def run_list(args: argparse.Namespace) -> int:
         ]
         show_table(rows, ("id", "status", "age", "messages", "waiting", "pinned", "topic"), "No threads found.")
         if found["has_more"]:
-            say(f"greenroom: There are {found['total']} threads: see more with --limit.")
+            print_notice(f"greenroom: There are {found['total']} threads: see more with --limit.")
     return 0
 
 
@@ -159,7 +159,7 @@ def run_post(args: argparse.Namespace) -> int:
     else:
         print(f"Posted as message {posted['seq']} in {escape_line(thread_id)}.")
         for one in posted["unreached"]:
-            say(f"greenroom: {escape_line(one['why'])}{_build_remedy(thread_id, one)}")
+            print_notice(f"greenroom: {escape_line(one['why'])}{_build_remedy(thread_id, one)}")
     return 0
 
 
@@ -187,11 +187,11 @@ def run_wait(args: argparse.Namespace) -> int:
         if messages and not args.follow:
             return 0
         if closed:
-            say("greenroom: The thread is closed: nothing more will be said in it.")
+            print_notice("greenroom: The thread is closed: nothing more will be said in it.")
             return 0 if args.follow else 1
         if time.monotonic() >= deadline:
             if not args.follow:
-                say(f"greenroom: Nothing was said within {args.timeout:g} seconds.")
+                print_notice(f"greenroom: Nothing was said within {args.timeout:g} seconds.")
                 return 1
             deadline = time.monotonic() + max(_RETRY_S, args.timeout)
 
@@ -226,7 +226,7 @@ def run_export(args: argparse.Namespace) -> int:
     if args.out:
         with _create_file(args.out) as out:
             out.write(content)
-        say(f"Written to {args.out}.")
+        print_notice(f"Written to {args.out}.")
     elif args.json:
         show_json({"markdown": content.decode()})
     else:

@@ -8,7 +8,7 @@ from typing import Any
 
 from greenroom.cli.client import open_client
 from greenroom.cli.ids import build_id_type
-from greenroom.cli.terminal import escape_line, format_age, format_local_time, say, show_json, show_table
+from greenroom.cli.terminal import escape_line, format_age, format_local_time, print_notice, show_json, show_table
 from greenroom.cli.thread import need_thread_id
 from greenroom.cli.verb_group import add_group
 from greenroom.cli.verbs import add_verbs
@@ -85,7 +85,7 @@ def run_create(args: argparse.Namespace) -> int:
     elif out:
         print(f"The token of {escape_line(made['id'])} is in {out}.")
     else:
-        say(f"This is the token of {escape_line(made['id'])}; it is shown this once:")
+        print_notice(f"This is the token of {escape_line(made['id'])}; it is shown this once:")
         print(made["token"])
     return 0
 

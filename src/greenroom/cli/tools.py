@@ -7,7 +7,7 @@ from typing import Any
 
 from greenroom.cli.arg_parser import parse_count
 from greenroom.cli.client import HubClient, open_client
-from greenroom.cli.terminal import count_things, escape_line, escape_lines, say, show_json, show_table
+from greenroom.cli.terminal import count_things, escape_line, escape_lines, print_notice, show_json, show_table
 from greenroom.cli.verb_group import add_group
 from greenroom.cli.verbs import add_verbs
 from greenroom.errors import Refused
@@ -167,8 +167,8 @@ def run_accept(args: argparse.Namespace) -> int:
     if not chosen:
         chosen = [tool for tool in found["tools"] if tool["state"] == "held" and not tool["problem"]]
         for tool in chosen:
-            say(f"\n{escape_line(tool['offered_as'])} (risk {escape_line(tool['risk'])})")
-            say(f"    {escape_line(tool['seen'].get('description', ''))}")
+            print_notice(f"\n{escape_line(tool['offered_as'])} (risk {escape_line(tool['risk'])})")
+            print_notice(f"    {escape_line(tool['seen'].get('description', ''))}")
         if chosen and not args.yes and not _is_yes(len(chosen)):
             return 1
     digests = {tool["name"]: tool["seen"]["digest"] for tool in chosen}

@@ -10,7 +10,7 @@ import msgspec
 from greenroom.cli.arg_parser import parse_amount, parse_count, parse_value
 from greenroom.cli.client import HubClient, add_options, open_client
 from greenroom.cli.ids import build_id_type
-from greenroom.cli.terminal import escape_line, say, show_json
+from greenroom.cli.terminal import escape_line, print_notice, show_json
 from greenroom.rules.verb import CliOption, CliVerb, Verb, build_input_type
 
 Json = dict[str, Any]
@@ -84,7 +84,7 @@ def _run_verb(
         return 0
     shown = {name: ", ".join(given) if isinstance(given, list) else given for name, given in typed.items()}
     line = cli.done if cli.undone is None or any(shown.values()) else cli.undone
-    show = say if cli.takes_many else print
+    show = print_notice if cli.takes_many else print
     for one, answer in zip(ids, answers, strict=True):
         show(escape_line(line.format_map({**(answer or {}), **shown, "id": one, "answer": answer})))
     return 0

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from greenroom.cli.client import HubClient, HubUnreachable, add_options, is_temporary, open_client
-from greenroom.cli.terminal import escape_line, format_id, say, show_json
+from greenroom.cli.terminal import escape_line, format_id, print_notice, show_json
 from greenroom.errors import Refused
 
 _WAIT_S = 25.0
@@ -35,7 +35,7 @@ def run_watch(args: argparse.Namespace) -> int:
     for ask in client.get("asks", limit=500)["asks"]:
         _show_ask(ask, args, ring=False)
     if not args.json:
-        say("watching; Ctrl-C ends it")
+        print_notice("watching; Ctrl-C ends it")
     while True:
         for ask in _wait_for_changes(client, after):
             after = ask["seq"]

@@ -18,7 +18,7 @@ from greenroom.doors.login_form import build_login_page
 from greenroom.ids import new_secret
 from greenroom.link.tokens import CredentialKind, hash_token, new_key, new_token
 from greenroom.rules.access.decide import need_principal
-from greenroom.rules.access.model import CREDENTIALS, HUB, OWNER, CreateCredential, Principal, RevokeCredential
+from greenroom.rules.access.model import CREDENTIALS, HUB, OWNER_ID, CreateCredential, Principal, RevokeCredential
 from greenroom.rules.access.queries import get_principal
 from greenroom.services.hub import Hub
 
@@ -92,7 +92,7 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
 
     async def new_code(hub: Hub, by: Principal, request: Request) -> Response:
         own = None if by.credential is None else hub.rows.get(CREDENTIALS, by.credential)
-        code = LoginCode(codes.issue(by.person_id or OWNER, own.name if own else by.name), _CODE_S)
+        code = LoginCode(codes.issue(by.person_id or OWNER_ID, own.name if own else by.name), _CODE_S)
         return Response(msgspec.json.encode(code), media_type="application/json")
 
     return [

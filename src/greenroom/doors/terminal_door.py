@@ -86,7 +86,7 @@ class TerminalDoor:
 
     def _end_if_hidden(self, commit: Commit, by: Principal, agent_id: str, reading: asyncio.Task[None]) -> None:
         """An agent may be called into a thread that whoever looks may not see."""
-        if by.operates:
+        if by.may_operate:
             return
         called = any(c.row is not None and c.row.agent_id == agent_id for c in commit.changes)
         if called and not self._may_look(by, agent_id):

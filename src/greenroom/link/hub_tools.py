@@ -4,7 +4,7 @@ HUB = "greenroom"
 """The name under which agents are given the hub."""
 HUB_PREFIX = f"mcp__{HUB}__"
 """The prefix of the hub's tools in the names that policies know, whatever a runtime calls them."""
-BETWEEN = "__"
+SERVER_SEPARATOR = "__"
 """What stands between a server's name and its tool's in the name that agents see."""
 _NAMES = (
     "bus_connect bus_get_config msg_post msg_wait msg_list msg_get msg_search msg_edit msg_edit_history msg_react"

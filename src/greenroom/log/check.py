@@ -29,7 +29,7 @@ from greenroom.log.store_sqlite import (
 
 Progress = Callable[[str, int, int], None]
 _RESTORE = "Restore the newest good backup with `greenroom restore`."
-_REBUILD = "Stop the hub and have the rows made anew with `greenroom check --rebuild`."
+_REBUILD = "Stop the hub and rebuild the rows with `greenroom check --rebuild`."
 _BATCH = 1000
 _DAMAGE_SHOWN = 5
 _DAMAGED_SCHEMA = """

@@ -10,7 +10,7 @@ Json = dict[str, Any]
 
 
 class RpcError(Exception):
-    """A request cannot be answered otherwise; the message goes to the client."""
+    """A request fails with this error, which goes to the client."""
 
     def __init__(self, message: str, code: int = -32603, data: Any = None) -> None:
         super().__init__(message)
@@ -18,16 +18,16 @@ class RpcError(Exception):
 
 
 class JsonRpcConnection:
-    """Safe to use from several threads; one thread reads."""
+    """The connection to the client. Several threads may send; only one may read."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._answers: dict[int, Json | None] = {}
         self._answered = threading.Condition()
-        self._next = 0
+        self._next_id = 0
 
     def serve(self, handle: Callable[[str, Json, Any], Json | None]) -> None:
-        """Have every request and notification handled, until the client closes its end."""
+        """Pass every request and notification to `handle`, until the client closes its end."""
         while (message := self.read()) is not None:
             request, params = message.get("id"), message.get("params") or {}
             try:
@@ -66,8 +66,8 @@ class JsonRpcConnection:
     def request(self, method: str, params: Json) -> Json:
         """Ask the client and wait, however long; a client that cancels has to answer as well."""
         with self._answered:
-            id = self._next
-            self._next += 1
+            id = self._next_id
+            self._next_id += 1
             self._answers[id] = None
         self.send({"id": id, "method": method, "params": params})
         with self._answered:

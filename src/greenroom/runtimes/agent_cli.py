@@ -14,7 +14,7 @@ from greenroom.json_types import JsonObject
 from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.runtimes.acp_manifest import AcpManifest
 from greenroom.runtimes.driver_options import AcpOptions, DriverOptions
-from greenroom.runtimes.model_script import FAKED, ModelScript, ModelWiring
+from greenroom.runtimes.model_script import FAKE_SCRIPT, ModelScript, ModelWiring
 from greenroom.runtimes.prompt_text import PromptQuoting
 from greenroom.sentences import build_sentence
 
@@ -41,7 +41,7 @@ class DriverInfo(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     manifest: AcpManifest | None = None
     """How its agent is started and given things, if the ACP driver drives it."""
-    load_own: "Callable[[], Driver] | None" = None
+    load_own_driver: "Callable[[], Driver] | None" = None
     """Loads the code that drives it, if that is code of its own."""
     quoting: PromptQuoting
     """Which words of a prompt it would act on by itself."""
@@ -55,15 +55,15 @@ class DriverInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Whether its runtime can list its models. Others pass any name to their provider, which refuses it."""
     samples: SamplePrompts | None = None
     """Set if its agents follow a script."""
-    script: ModelScript = FAKED
+    script: ModelScript = FAKE_SCRIPT
     """What makes the scripted model behind it do things."""
     wire_model: Callable[[Path, str], ModelWiring] | None = None
     """What puts a runtime with this home on the scripted model at this address."""
 
     def load_driver(self) -> "Driver":
         """The driver itself. The first call imports its code."""
-        if self.load_own is not None:
-            return self.load_own()
+        if self.load_own_driver is not None:
+            return self.load_own_driver()
         from greenroom.runtimes.drivers.acp.driver import AcpDriver
 
         return AcpDriver(self.manifest, self.quoting)
@@ -132,8 +132,8 @@ class AgentCli(msgspec.Struct, frozen=True, kw_only=True):
     """Folders of a project in which it looks for skills."""
     mcp_config: McpConfig | None = None
     conversations: ConversationFiles | None = None
-    read_record: Callable[[JsonObject], CallUsage | str | None] | None = None
-    """Reads a line of the files that `AcpManifest.record` names. A text is what the turn has failed with."""
+    read_usage_entry: Callable[[JsonObject], CallUsage | str | None] | None = None
+    """Reads a line of the files that `AcpManifest.record` names. A text is the error of the turn."""
     has_own_rules: Callable[[Path, str], bool] | None = None
     """Whether a folder's own settings spare it the asking; a person's home, the second argument, does not count."""
 

@@ -58,17 +58,17 @@ def _wire_mcp(home: Path, model_url: str) -> ModelWiring:
 
 _GENERAL = (
     DriverInfo(name="acp", options=OwnAcpOptions, quoting=_UNKNOWN),
-    DriverInfo(name="pty", load_own=_load_pty, options=PtyOptions, quoting=_UNKNOWN, untold=_NO_CONVERSATION),
+    DriverInfo(name="pty", load_own_driver=_load_pty, options=PtyOptions, quoting=_UNKNOWN, untold=_NO_CONVERSATION),
     DriverInfo(
         name="command",
-        load_own=_load_command,
+        load_own_driver=_load_command,
         options=CommandOptions,
         quoting=msgspec.structs.replace(DATA, env=_SWITCHED_OFF),
         untold=_NO_CONVERSATION,
     ),
     DriverInfo(
         name="mcp",
-        load_own=_load_mcp,
+        load_own_driver=_load_mcp,
         options=McpOptions,
         quoting=DATA,
         untold=_NO_CONVERSATION,

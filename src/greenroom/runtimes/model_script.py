@@ -34,7 +34,7 @@ class ModelWiring(msgspec.Struct, frozen=True, kw_only=True):
     """Below its home."""
 
 
-FAKED = ModelScript(
+FAKE_SCRIPT = ModelScript(
     command="USE_TOOL bash COMMAND\nSAY TEXT",
     hub_tool="USE_TOOL bus_get_config {}\nSAY TEXT",
     slow="SLOW 100 0.2",

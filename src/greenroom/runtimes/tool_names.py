@@ -3,7 +3,7 @@
 import re
 import secrets
 
-from greenroom.link.hub_tools import BETWEEN, HUB, HUB_PREFIX, HUB_TOOLS
+from greenroom.link.hub_tools import HUB, HUB_PREFIX, HUB_TOOLS, SERVER_SEPARATOR
 from greenroom.runtimes.tool_kinds import get_tool_kind
 
 _FLAT = r"(?:mcp__{0}__|mcp_{0}_|mcp\.{0}\.|{0}[-_.])(\w+(?:-\w+)*)"
@@ -22,7 +22,7 @@ def name_unknown_tool(name: str) -> str:
 
 def name_server_tool(server: str, tool: str) -> str:
     """A tool of a server that the runtime names by itself. No other server passes for the hub."""
-    return f"mcp__{server if server == HUB else server.replace(BETWEEN, '_')}__{tool}"
+    return f"mcp__{server if server == HUB else server.replace(SERVER_SEPARATOR, '_')}__{tool}"
 
 
 def get_hub_tool(name: str, hub: str = HUB) -> str | None:
@@ -32,6 +32,6 @@ def get_hub_tool(name: str, hub: str = HUB) -> str | None:
     a server behind the hub, the policy checks whether it does.
     """
     found = re.fullmatch(_FLAT.format(re.escape(hub)), name)
-    if found is None or (found[1] not in HUB_TOOLS and BETWEEN not in found[1]):
+    if found is None or (found[1] not in HUB_TOOLS and SERVER_SEPARATOR not in found[1]):
         return None
     return HUB_PREFIX + found[1]

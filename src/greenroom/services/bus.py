@@ -21,7 +21,7 @@ from greenroom.rules.threads.queries import (
     build_mailbox_id,
     find_messages,
     get_member,
-    is_file_named,
+    is_file_in_use,
     need_thread,
 )
 from greenroom.rules.threads.sync_rules import get_held_token
@@ -268,7 +268,7 @@ class Bus:
 
     def _drop_body(self, body: str) -> None:
         self._blobs.release(body)
-        if not is_file_named(self.rows, body):
+        if not is_file_in_use(self.rows, body):
             self._blobs.drop(body)
 
     def read_content(self, message: Message) -> str:

@@ -6,7 +6,7 @@ from greenroom.log.blobs import Blobs
 from greenroom.log.model import Recorded, Rows
 from greenroom.log.reactors import EventReactor
 from greenroom.rules.threads.events import ThreadDeleted
-from greenroom.rules.threads.queries import is_file_named
+from greenroom.rules.threads.queries import is_file_in_use
 
 
 def build_file_cleanup(rows: Rows, blobs: Blobs) -> EventReactor:
@@ -15,7 +15,7 @@ def build_file_cleanup(rows: Rows, blobs: Blobs) -> EventReactor:
     async def react(record: Recorded) -> None:
         deleted: ThreadDeleted = record.event
         for name in deleted.files:
-            if not is_file_named(rows, name):
+            if not is_file_in_use(rows, name):
                 blobs.drop(name)
             await asyncio.sleep(0)  # there may be thousands, and others are answered meanwhile
 

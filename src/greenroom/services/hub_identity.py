@@ -6,7 +6,7 @@ from pathlib import Path
 
 from greenroom.link.tokens import new_token
 from greenroom.log.data_directory import HUB_ID, OPERATOR_TOKEN, StoreUnusable, write_private
-from greenroom.rules.access.model import HUB, OWNER, CreateCredential
+from greenroom.rules.access.model import HUB, OWNER_ID, CreateCredential
 from greenroom.rules.access.queries import get_principal
 from greenroom.services.hub import Hub
 
@@ -37,7 +37,7 @@ async def ensure_operator(hub: Hub) -> None:
             kind="operator",
             name="operator",
             digest=token.digest,
-            person_id=OWNER,
+            person_id=OWNER_ID,
         )
     )
     write_private_file(path, token.text + "\n")

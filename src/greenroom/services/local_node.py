@@ -65,7 +65,7 @@ async def _run_node(hub: Hub, folder: Path) -> str:
     code = process.returncode
     if code < 0:
         return f"was killed ({signal.Signals(-code).name})"
-    return f"ended with code {code}: {read_last_words(log, said_before)}"
+    return f"ended with code {code}: {read_last_line(log, said_before)}"
 
 
 async def _wait_for_exit(process: "subprocess.Popen[bytes]") -> None:
@@ -81,7 +81,7 @@ async def _wait_for_exit(process: "subprocess.Popen[bytes]") -> None:
         process.poll()
 
 
-def read_last_words(log: Path, after: int = 0) -> str:
+def read_last_line(log: Path, after: int = 0) -> str:
     """The last line that the node has written into its log after so many bytes."""
     with contextlib.suppress(OSError), log.open("rb") as file:
         file.seek(max(after, log.stat().st_size - _LAST_BYTES))

@@ -28,12 +28,12 @@ from greenroom.doors.mcp.tool import (
 )
 from greenroom.errors import Refused, Unavailable
 from greenroom.log.signals import Signals
-from greenroom.rules.access.model import RIGHTS, Kind, Principal
+from greenroom.rules.access.model import RIGHTS, Principal, PrincipalKind
 from greenroom.settings import Settings
 from greenroom.testing.timeouts import WAIT_S
 
 OLD, NEW = "2025-11-25", "2026-07-28"
-KINDS: dict[str, Kind] = {"ann": "agent", "bob": "agent", "vera": "viewer", "opal": "operator"}
+KINDS: dict[str, PrincipalKind] = {"ann": "agent", "bob": "agent", "vera": "viewer", "opal": "operator"}
 PEOPLE = {name: Principal(id=name, kind=kind, name=name, rights=RIGHTS[kind]) for name, kind in KINDS.items()}
 
 

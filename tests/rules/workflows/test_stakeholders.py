@@ -65,7 +65,7 @@ def test_who_is_not_named_is_told_who_is(stage: Stage, people: People) -> None:
     assert refused.status_code == 403
     error = refused.json()
     assert error["code"] == "not_asked"
-    assert "asked of ann, bob, room:legal" in error["detail"]
+    assert "This ask is for ann, bob, room:legal" in error["detail"]
     assert "token create --kind operator --name" in error["detail"]
     other = people.come("mallory", kind="room", room="other", rights=["answer"])
     assert say(other, ask, "approve").status_code == 404, "another room's people find nothing"

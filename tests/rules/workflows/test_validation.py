@@ -6,7 +6,7 @@ from greenroom.errors import Refused
 from greenroom.rules.asks.schema_check import TooManySteps, find_error
 from greenroom.rules.workflows.checks.definition_check import KnownNames
 from greenroom.rules.workflows.checks.problems import BadWorkflow, Problem
-from greenroom.rules.workflows.inputs import parse_input, read_inputs
+from greenroom.rules.workflows.inputs import parse_input, resolve_inputs
 from greenroom.rules.workflows.output_schema import find_output_schema_error
 from greenroom.rules.workflows.parser.loader import load_text
 
@@ -230,10 +230,10 @@ def test_conditions_over_each_of_a_list_may_both_hold() -> None:
 def test_inputs_are_checked_and_defaults_filled_in() -> None:
     inputs = "{a: integer, b: {default: hi, enum: [hi, ho]}, c: {type: list, default: []}}"
     definition = load_text(f"name: n\ninputs: {inputs}\nsteps: [{{id: s, set: {{}}}}]").definition
-    assert read_inputs(definition, {"a": 3}) == {"a": 3, "b": "hi", "c": []}
+    assert resolve_inputs(definition, {"a": 3}) == {"a": 3, "b": "hi", "c": []}
     for wrong in ({}, {"a": "3"}, {"a": True}, {"a": 1, "b": "he"}, {"a": 1, "z": 1}, {"a": None}):
         with pytest.raises(Refused):
-            read_inputs(definition, wrong)
+            resolve_inputs(definition, wrong)
     assert parse_input(definition, "a", "3") == 3
     assert parse_input(definition, "b", "3") == "3"
     assert parse_input(definition, "c", '["x"]') == ["x"]

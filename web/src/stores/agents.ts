@@ -22,6 +22,6 @@ export const useAgents = defineStore('agents', () => {
     return agent ? agent.display_name || agent.name : otherwise
   }
   /** How an agent stands, in one of the words of StatusMark. */
-  const standOf = (agent: Agent): string => agent.process || (online.has(agent.id) ? 'online' : 'offline')
-  return { view, online, list, find, nameOf, standOf }
+  const getStatus = (agent: Agent): string => agent.process || (online.has(agent.id) ? 'online' : 'offline')
+  return { view, online, list, find, nameOf, getStatus }
 })

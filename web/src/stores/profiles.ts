@@ -39,7 +39,7 @@ export const useProfiles = defineStore('profiles', () => {
   const promptToSay = (text: string, profile?: ListedProfile): string => fillPrompt(profile?.samples?.say ?? '{text}', { text })
   const nameOf = (name: string): string => list.value.find((one) => one.name === name)?.display_name || name
   /** How a profile stands, in one of the words of StatusMark: that a CLI which ships as an offer is not installed is no failure. */
-  const standOf = (one: ListedProfile): string =>
+  const getStatus = (one: ListedProfile): string =>
     one.is_invitable ? 'connected' : one.enabled && one.source !== 'builtin' ? 'unreachable' : 'offline'
-  return { standOf, list, ready, invitable, practice, first, promptToSay, nodes, rows, nameOf, load }
+  return { getStatus, list, ready, invitable, practice, first, promptToSay, nodes, rows, nameOf, load }
 })

@@ -25,24 +25,24 @@ from greenroom.services.period import get_time_left_s
 from greenroom.settings import BadSettings, Settings
 
 _GRACE_S = 3
-_TICK_S = 1.0
-_FILES = 65_536
+_DATE_UPDATE_S = 1.0
+_MOST_DESCRIPTORS = 65_536
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 25_000}
 """A peer that vanished without a word, or takes nothing of what it was sent, is noticed within 25 s, where the system
 lets us choose."""
 
 
 def bind_socket(settings: Settings) -> socket.socket:
-    """The listening socket; refuses to listen beyond loopback in the open."""
+    """Open the listening socket. Beyond loopback it takes TLS, or a setting that allows plain text."""
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
     except socket.gaierror as error:
         raise BadSettings(f"The host {settings.host!r} cannot be found: {error}") from error
     family, _, _, _, address = found[0]
-    local = _is_loopback(str(address[0]))
-    if not local and settings.allow_anonymous_local:
+    is_local = _is_loopback(str(address[0]))
+    if not is_local and settings.allow_anonymous_local:
         raise BadSettings("allow_anonymous_local works on loopback only: leave it out, or listen on 127.0.0.1.")
-    if not local and not settings.tls_cert and not settings.allow_plaintext:
+    if not is_local and not settings.tls_cert and not settings.allow_plaintext:
         raise BadSettings(
             f"{settings.host} is not this machine alone: set tls_cert and tls_key, or (on a network that you trust"
             " as a whole) allow_plaintext = true."
@@ -70,7 +70,7 @@ def _is_loopback(address: str) -> bool:
 
 
 def is_exposed(settings: Settings) -> bool:
-    """Whether the hub may be called over a network in the clear, as its operator has allowed."""
+    """Whether the hub listens beyond loopback without TLS, as its operator has allowed."""
     if settings.tls_cert or not settings.allow_plaintext:
         return False
     found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
@@ -99,7 +99,7 @@ def get_certificate_pin(settings: Settings) -> str | None:
 def _raise_file_limit() -> int:
     """Take all the file descriptors that the system grants: every waiting agent is one. Returns how many."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = min(hard, _FILES) if hard != resource.RLIM_INFINITY else _FILES
+    wanted = min(hard, _MOST_DESCRIPTORS) if hard != resource.RLIM_INFINITY else _MOST_DESCRIPTORS
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     return max(soft, wanted)
@@ -136,24 +136,25 @@ def build_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     )
 
 
-_USUAL = ("UTF-8 sequence received from client", "timeout graceful shutdown exceeded")
+_EXPECTED_MESSAGES = ("UTF-8 sequence received from client", "timeout graceful shutdown exceeded")
 
 
 def _is_unexpected(record: logging.LogRecord) -> bool:
-    """uvicorn takes two things for errors: wrong bytes of a client, and calls that still wait when the hub stops.
+    """Whether a record in uvicorn's log is worth reading.
 
-    In both cases the connection is closed, and that is all.
+    uvicorn also logs wrong bytes of a client, and calls that still wait when the hub stops. It closes the connection in
+    both cases, which is all that has to happen.
     """
-    return not any(words in str(record.msg) for words in _USUAL)
+    return not any(words in str(record.msg) for words in _EXPECTED_MESSAGES)
 
 
 class HubServer(uvicorn.Server):
-    """uvicorn, which reports when it listens, and releases waiting calls when it stops."""
+    """uvicorn's server. It reports when it listens, and releases waiting calls when it stops."""
 
-    def __init__(self, config: uvicorn.Config, hub: Hub, started: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, hub: Hub, on_started: Callable[[], None]) -> None:
         super().__init__(config)
         self._hub = hub
-        self._started = started
+        self._on_started = on_started
         self._exiting = asyncio.Event()
 
     async def main_loop(self) -> None:
@@ -164,10 +165,10 @@ class HubServer(uvicorn.Server):
             task.cancel()
 
     async def _update_date(self) -> None:
-        """Look after the date of answers once a second, and not ten times."""
+        """Update the Date header of answers once a second; uvicorn's own loop does so ten times a second."""
         while True:
             await self.on_tick(0)
-            await asyncio.sleep(get_time_left_s(_TICK_S))
+            await asyncio.sleep(get_time_left_s(_DATE_UPDATE_S))
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -190,13 +191,13 @@ class HubServer(uvicorn.Server):
         await super().startup(sockets=sockets)
         gc.collect()
         gc.freeze()  # modules stay, and going through them takes long
-        self._started()
+        self._on_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._hub.bus.waiters.release()
         self._hub.signals.emit("hub.stopping", {})
         await super().shutdown(sockets=sockets)
-        if left := list(self.server_state.tasks):  # calls that did not end in time: nothing may outlive the log
-            for task in left:
+        if unfinished := list(self.server_state.tasks):  # calls that did not end in time: nothing may outlive the log
+            for task in unfinished:
                 task.cancel()
-            await asyncio.wait(left, timeout=_GRACE_S)
+            await asyncio.wait(unfinished, timeout=_GRACE_S)

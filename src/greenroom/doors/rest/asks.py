@@ -88,7 +88,7 @@ async def list_asks(hub: Hub, by: Principal, request: Request) -> Response:
         return find_asks(rows, by, where, after=wanted.after, before=wanted.before, limit=limit)
 
     def read(view: Snapshot) -> Asks | StoredAsks:
-        if by.operates and all(where[name] is None for name in names):
+        if by.may_operate and all(where[name] is None for name in names):
             return _read_stored(view, where["state"], wanted, limit)
         found = find(view, limit)
         return Asks(found, found[-1].seq if len(found) == limit else None)

@@ -15,7 +15,7 @@ from greenroom.doors.login import enter_room
 from greenroom.doors.page import show_front_page
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, read_body
 from greenroom.log.copied_fields import copy_fields
-from greenroom.rules.access.model import OWNER, Kind, Principal
+from greenroom.rules.access.model import OWNER_ID, Principal, PrincipalKind
 from greenroom.rules.access.queries import get_person_name
 from greenroom.rules.agents.person_names import NamePerson
 from greenroom.services.hub import Hub
@@ -47,7 +47,7 @@ class Me(msgspec.Struct):
     """Who calls, what it may do, and which hub this is."""
 
     id: str
-    kind: Kind
+    kind: PrincipalKind
     name: str
     rights: list[str]
     version: str
@@ -79,8 +79,8 @@ def _build_me(hub: Hub, by: Principal) -> Me:
         version=__version__,
         now=hub.log.clock.now(),
         insecure=is_exposed(hub.settings),
-        owner=get_person_name(hub.rows, OWNER),
-        suggested_name=_read_system_user_name() if by.person_id == OWNER and not by.person else "",
+        owner=get_person_name(hub.rows, OWNER_ID),
+        suggested_name=_read_system_user_name() if by.person_id == OWNER_ID and not by.person else "",
     )
 
 

@@ -21,7 +21,7 @@ from greenroom.rules.access.model import Principal
 from greenroom.rules.threads.commands import KeepUpload
 from greenroom.rules.threads.events import UploadKept
 from greenroom.rules.threads.model import UPLOADS, Upload
-from greenroom.rules.threads.queries import is_file_named, may_see_upload
+from greenroom.rules.threads.queries import is_file_in_use, may_see_upload
 from greenroom.services.hub import Hub
 
 _AROUND = 65_536
@@ -64,7 +64,7 @@ async def upload_image(hub: Hub, by: Principal, request: Request) -> Response:
         )
     finally:
         hub.blobs.release(blob)
-        if not is_file_named(hub.rows, blob):
+        if not is_file_in_use(hub.rows, blob):
             hub.blobs.drop(blob)
     kept: UploadKept = done.first(UploadKept)
     need_same_request(done, kept.blob == blob)

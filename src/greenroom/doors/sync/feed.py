@@ -180,7 +180,7 @@ class Feed:
         every = tuple(range(len(changes)))
         for subscription in subscriptions:
             by = subscription.client.by
-            sees_all = by.operates or (view.sees is None and not by.is_confined)
+            sees_all = by.may_operate or (view.sees is None and not by.is_confined)
             told = every if sees_all else self._find_visible_changes(view, by, changes, removed)
             if told is None:
                 self._announce_end(view, key, seq, [subscription])
@@ -235,7 +235,7 @@ class Feed:
     def _may_hear_signal(self, subscription: ViewSubscription, payload: Any) -> bool:
         """Whether a signal is about a row that this client sees; a client that may see a key gets all its signals."""
         view, by = subscription.view, subscription.client.by
-        if view.keyed or view.sees is None or by.operates:
+        if view.keyed or view.sees is None or by.may_operate:
             return True
         row = self._hub.rows.get(view.head, payload["agent_id"])
         return row is not None and view.sees(self._hub.rows, by, row)

@@ -28,7 +28,7 @@ Wanted = tuple[str, str, Principal | None, int]
 
 def build_cache_key(view: View, key: str, by: Principal, limit: int) -> Wanted:
     """What two clients have in common that are shown the same."""
-    sees_all = by.operates and not by.is_confined and not by.is_program
+    sees_all = by.may_operate and not by.is_confined and not by.is_program
     return view.name, key, None if sees_all else by, limit
 
 
@@ -139,7 +139,7 @@ def _may_hide(part: ViewTable, by: Principal) -> bool:
 
 def _is_filtered(view: View, part: ViewTable, by: Principal) -> bool:
     """Whether this principal may not see all rows; a principal that may see a key sees everything under it."""
-    return view.sees is not None and not view.keyed and part.table is view.head and not by.operates
+    return view.sees is not None and not view.keyed and part.table is view.head and not by.may_operate
 
 
 def _may_see_row(view: View, part: ViewTable, by: Principal, row: Any, now: Snapshot) -> bool:

@@ -24,7 +24,7 @@ from greenroom.rules.servers.model import SERVER_TOOLS, SERVERS
 from greenroom.rules.threads.events import ThreadDeleted
 from greenroom.rules.threads.model import BRIEFS, DECISIONS, MEMBERS, MESSAGES, TEMPLATES, THREADS
 from greenroom.rules.threads.queries import is_for_people, may_see_template, may_see_thread
-from greenroom.rules.threads.templates import BUILTIN
+from greenroom.rules.threads.templates import BUILTIN_TEMPLATES
 from greenroom.rules.threads.visible_agents import may_see_agent
 from greenroom.rules.workflows.model import ATTEMPTS as WORKFLOW_ATTEMPTS
 from greenroom.rules.workflows.model import FACTS, STEPS, WORKFLOW_RUNS, WORKFLOWS
@@ -263,6 +263,6 @@ _VIEWS = (
     View("nodes", "read", (ViewTable(NODES, long=True, in_thread=_in_no_thread),)),
     View("profiles", "operate", (ViewTable(PROFILES, long=True),)),
     View("credentials", "operate", (ViewTable(CREDENTIALS, long=True),)),
-    View("templates", "read", (ViewTable(TEMPLATES, long=True, fixed=BUILTIN, in_thread=may_see_template),)),
+    View("templates", "read", (ViewTable(TEMPLATES, long=True, fixed=BUILTIN_TEMPLATES, in_thread=may_see_template),)),
 )
 VIEWS: Mapping[str, View] = {view.name: view for view in _VIEWS}

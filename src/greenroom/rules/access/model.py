@@ -10,7 +10,7 @@ from greenroom.sentences import Words
 from greenroom.validation import Sent
 
 CREDENTIAL_KINDS: tuple[CredentialKind, ...] = get_args(CredentialKind)
-Kind = CredentialKind | Literal["anonymous", "hub"]
+PrincipalKind = CredentialKind | Literal["anonymous", "hub"]
 
 Right = Literal["read", "all", "chat", "register", "operate", "node", "trigger", "ask", "answer", "enter"]
 
@@ -35,9 +35,9 @@ GRANTABLE: dict[str, frozenset[str]] = {**RIGHTS, "agent": RIGHTS["agent"] | {"r
 """The widest rights that a credential of each kind may be given."""
 
 
-OWNER = "owner"
+OWNER_ID = "owner"
 """The person whose hub it is. The token in the data directory is theirs, and so is every login by one of its codes."""
-HUMAN = "human"
+OWNER_HANDLE = "human"
 """The id of the owner in threads. Clients of AgentChatBus know it, and it stays when the owner changes their name."""
 
 
@@ -47,7 +47,7 @@ class Principal(CommandActor, frozen=True, kw_only=True):
     `room` is the group of people that a room's credential belongs to.
     """
 
-    kind: Kind
+    kind: PrincipalKind
     name: str
     rights: frozenset[str]
     agent_id: str | None = None
@@ -59,17 +59,19 @@ class Principal(CommandActor, frozen=True, kw_only=True):
     """Who the person behind an operator's credential is: the same for all their tokens and logins."""
     person: str = ""
     """The name of that person; empty while the owner has given none."""
-    handle: str = HUMAN
+    handle: str = OWNER_HANDLE
     """The id of that person in threads."""
 
     @property
-    def operates(self) -> bool:
+    def may_operate(self) -> bool:
         return "operate" in self.rights
 
     @property
     def is_confined(self) -> bool:
         """Whether it sees certain threads, what belongs to them, and nothing else of the hub."""
-        return not self.operates and (self.threads is not None or (self.kind == "viewer" and "all" not in self.rights))
+        return not self.may_operate and (
+            self.threads is not None or (self.kind == "viewer" and "all" not in self.rights)
+        )
 
     @property
     def is_program(self) -> bool:
@@ -91,7 +93,7 @@ NOBODY = Principal(id="nobody", kind="anonymous", name="nobody", rights=frozense
 
 
 class CredentialFields(msgspec.Struct, frozen=True, kw_only=True):
-    """What a credential is from its beginning on, in its event and its row."""
+    """The fields that the event and the row of a credential share."""
 
     kind: CredentialKind
     name: str

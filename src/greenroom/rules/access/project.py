@@ -9,7 +9,7 @@ from greenroom.rules.access.decide import DECIDE
 from greenroom.rules.access.model import (
     CREDENTIALS,
     HUB,
-    OWNER,
+    OWNER_ID,
     Credential,
     CredentialCreated,
     CredentialRevoked,
@@ -39,7 +39,7 @@ def credential_created(tx: Tx, event: CredentialCreated, record: Recorded) -> No
 def _guess_legacy_person(tx: Tx, event: CredentialCreated, record: Recorded) -> tuple[str, str]:
     """Whose credential it is that was made before credentials named their person: logins were called as their token."""
     if record.by == HUB.id and event.name in ("operator", "browser"):
-        return OWNER, get_person_name(tx, OWNER)
+        return OWNER_ID, get_person_name(tx, OWNER_ID)
     token = next((one for one in tx.find(CREDENTIALS, {"kind": "operator"}) if one.name == event.name), None)
     if event.browser and token is not None and token.person_id is not None:
         return token.person_id, token.person

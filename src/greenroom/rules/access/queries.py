@@ -8,8 +8,8 @@ from greenroom.log.model import Rows
 from greenroom.rules.access.model import (
     CREDENTIAL_KINDS,
     CREDENTIALS,
-    HUMAN,
-    OWNER,
+    OWNER_HANDLE,
+    OWNER_ID,
     Credential,
     Principal,
     Right,
@@ -73,7 +73,7 @@ def build_principal(credential: Credential) -> Principal:
         expires_at=credential.expires_at,
         person_id=credential.person_id,
         person=credential.person,
-        handle=HUMAN if credential.person_id in (None, OWNER) else credential.name,
+        handle=OWNER_HANDLE if credential.person_id in (None, OWNER_ID) else credential.name,
     )
 
 

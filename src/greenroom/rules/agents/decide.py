@@ -138,7 +138,7 @@ def kick_agent(rows: Rows, command: KickAgent, context: Context) -> list[Event]:
 
 def _need_own_or_operated(rows: Rows, command: Command, agent_id: str) -> Agent:
     by = need_principal(command)
-    if by.operates:
+    if by.may_operate:
         agent = rows.get(AGENTS, agent_id)
         if agent is None:
             raise agent_not_found(agent_id)

@@ -10,7 +10,7 @@ import msgspec
 
 from greenroom.errors import Refused
 from greenroom.log.model import Command, Context, Recorded, Row, Rows, Table, Tx
-from greenroom.rules.access.model import ANONYMOUS, CREDENTIALS, HUB, Kind, Principal
+from greenroom.rules.access.model import ANONYMOUS, CREDENTIALS, HUB, Principal, PrincipalKind
 from greenroom.rules.agents.model import AGENTS
 from greenroom.rules.nodes.model import NODES
 from greenroom.settings import Settings
@@ -88,7 +88,7 @@ def need_quota(rows: Rows, command: Command, context: Context) -> None:
     raise Refused("quota_reached.agent", "limited", details={"retry_after": _RETRY_S}, stored=stored, limit=limit)
 
 
-def get_limit(kind: Kind, settings: Settings) -> int:
+def get_limit(kind: PrincipalKind, settings: Settings) -> int:
     """How many bytes a principal of this kind may store in all; 0 is no limit."""
     if kind == "node":
         return settings.max_node_bytes
@@ -118,7 +118,7 @@ def find_near_limit(rows: Rows, settings: Settings) -> list[NearLimit]:
     return sorted(found, key=lambda one: one.bytes / one.limit, reverse=True)
 
 
-def _describe(rows: Rows, holder: str) -> tuple[Kind, str]:
+def _describe(rows: Rows, holder: str) -> tuple[PrincipalKind, str]:
     """The kind and the name of somebody who has stored something."""
     if (node := rows.get(NODES, holder)) is not None:
         return "node", node.name

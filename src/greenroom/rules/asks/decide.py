@@ -49,7 +49,7 @@ def raise_ask(rows: Rows, command: RaiseAsk, context: Context) -> list[Event]:
         raise Refused("key_reused.ask", "conflict")
     if known is not None and not _is_done_with(known, command.again_ms, context.now):
         return []
-    if command.thread_id is not None and not by.operates:
+    if command.thread_id is not None and not by.may_operate:
         need_thread(rows, by, command.thread_id)
     _need_well_formed(by, command)
     _need_few(rows, by, asker, context)
@@ -58,7 +58,7 @@ def raise_ask(rows: Rows, command: RaiseAsk, context: Context) -> list[Event]:
 
 def _build_asker(rows: Rows, by: Principal, command: RaiseAsk) -> Asker:
     """The asker: the one for whom the hub asks, or the principal of the command, with its run."""
-    if command.asker is not None and by.operates:
+    if command.asker is not None and by.may_operate:
         return command.asker
     agent = rows.get(AGENTS, by.agent_id) if by.agent_id else None
     own = Asker(by=by.id, name=by.name, key=command.wish)
@@ -79,7 +79,7 @@ def _is_done_with(known: Ask, again_ms: int | None, now: int) -> bool:
 
 def _need_well_formed(by: Principal, command: RaiseAsk) -> None:
     raiser = "room" if by.room else "agent"
-    allowed = [kind for kind, info in ASK_KINDS.items() if by.operates or raiser in info.raised_by]
+    allowed = [kind for kind, info in ASK_KINDS.items() if by.may_operate or raiser in info.raised_by]
     if command.kind not in allowed:
         raise Refused("bad_kind.ask", kinds=allowed)
     title = str(command.title)
@@ -108,7 +108,7 @@ def _need_few(rows: Rows, by: Principal, asker: Asker, context: Context) -> None
         waiting = rows.count(ASKS, {"agent_id": asker.agent_id, "state": "open"})
     elif by.room is not None:
         waiting = rows.count(ASKS, {"room": by.room, "state": "open"})
-    elif not by.operates:
+    elif not by.may_operate:
         waiting = rows.count(ASKS, {"agent_id": None, "state": "open"})
     else:
         return
@@ -117,7 +117,7 @@ def _need_few(rows: Rows, by: Principal, asker: Asker, context: Context) -> None
 
 
 def _build_ask_raised(by: Principal, command: RaiseAsk, asker: Asker, wish: str, context: Context) -> e.AskRaised:
-    risk = (command.risk if by.operates else None) or ASK_KINDS[command.kind].risk
+    risk = (command.risk if by.may_operate else None) or ASK_KINDS[command.kind].risk
     return build_ask_raised(
         context,
         command.ask_id,
@@ -129,17 +129,17 @@ def _build_ask_raised(by: Principal, command: RaiseAsk, asker: Asker, wish: str,
         timeout_s=command.timeout_s,
         text=command.text,
         thread_id=command.thread_id,
-        room=by.room if by.room is not None else command.room if by.operates else None,
-        why=command.why if by.operates else "",
-        rule=command.rule if by.operates else "",
+        room=by.room if by.room is not None else command.room if by.may_operate else None,
+        why=command.why if by.may_operate else "",
+        rule=command.rule if by.may_operate else "",
         questions=command.questions,
         form=command.form,
         subject=command.subject,
         edits=command.edits,
         contents=command.contents,
         labels=command.labels,
-        asked_of=command.asked_of if by.operates else [],
-        approvers=command.approvers if by.operates else 1,
+        asked_of=command.asked_of if by.may_operate else [],
+        approvers=command.approvers if by.may_operate else 1,
     )
 
 
@@ -162,7 +162,7 @@ def delegate_ask(rows: Rows, command: DelegateAsk, context: Context) -> list[Eve
     need_open(ask)
     if len(command.to) > 100:
         raise Refused("bad_delegate")
-    if not by.operates and (command.to.startswith(ROOM) or is_of_another_room(rows, by, command.to)):
+    if not by.may_operate and (command.to.startswith(ROOM) or is_of_another_room(rows, by, command.to)):
         raise Refused("forbidden.delegate", "forbidden")
     return [] if command.to == (ask.delegated_to or "") else [e.AskDelegated(ask_id=ask.id, to=command.to)]
 
@@ -172,7 +172,7 @@ def withdraw_ask(rows: Rows, command: WithdrawAsk, context: Context) -> list[Eve
     ask = rows.get(ASKS, command.ask_id)
     if ask is None or not (may_see_ask(rows, by, ask) or ask.asker.by == by.id):
         raise ask_not_found(command.ask_id)
-    if not by.operates and ask.asker.by != by.id:
+    if not by.may_operate and ask.asker.by != by.id:
         raise Refused("forbidden.withdraw", "forbidden")
     if ask.state != "open":
         return []
@@ -200,7 +200,7 @@ def time_ask(rows: Rows, command: TimeAsk, context: Context) -> list[Event]:
 def take_answer(rows: Rows, command: TakeAnswer, context: Context) -> list[Event]:
     ask = rows.get(ASKS, command.ask_id)
     by = need_principal(command)
-    if ask is None or (ask.asker.by != by.id and not by.operates):
+    if ask is None or (ask.asker.by != by.id and not by.may_operate):
         raise ask_not_found(command.ask_id)
     if is_lapsed(ask, context.now):
         return [e.AnswerLapsed(ask_id=ask.id, reason=NOT_TAKEN)]

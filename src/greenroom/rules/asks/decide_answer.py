@@ -26,7 +26,7 @@ def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
         return build_overdue_events(ask)
     _need_shown(ask, command)
     _need_fitting(ask, command)
-    if command.scope == "rule" and not by.operates:
+    if command.scope == "rule" and not by.may_operate:
         raise Refused("forbidden.rule", "forbidden")
     name = by.person or command.name.strip()[:100] or by.name
     seat = need_seat(by, ask)

@@ -19,7 +19,7 @@ _UNTAKEN_MS = 60_000
 
 def may_see_ask(rows: Rows, by: Principal, ask: Ask) -> bool:
     """An operator sees all asks, people of a room those of their room, an agent its own."""
-    if by.operates:
+    if by.may_operate:
         return True
     if by.room is not None:
         return by.room in find_rooms(ask) or is_named(by, ask)
@@ -51,10 +51,10 @@ def ask_not_found(ask_id: str) -> Refused:
 
 def need_person_for(rows: Rows, by: Principal, ask_id: str) -> Ask:
     """The ask, if this principal is a person who may answer it: never an agent, node, webhook, viewer or the hub."""
-    if by.kind not in ("operator", "room") or not ("answer" in by.rights or by.operates):
+    if by.kind not in ("operator", "room") or not ("answer" in by.rights or by.may_operate):
         raise ask_not_found(ask_id)
     ask = need_ask(rows, by, ask_id)
-    if "ask" in by.rights and not by.operates and not ASK_KINDS[ask.kind].in_words:
+    if "ask" in by.rights and not by.may_operate and not ASK_KINDS[ask.kind].in_words:
         raise Refused("forbidden.agent_token", "forbidden", kind=ask.kind)
     return ask
 
@@ -146,6 +146,6 @@ def get_deadline_s(settings: Settings, kind: AskKind, risk: Risk) -> int:
     return ASK_KINDS[kind].deadline_s if ASK_KINDS[kind].by_votes and found == 0 else found
 
 
-def is_file_named(rows: Rows, name: str) -> bool:
+def is_file_in_use(rows: Rows, name: str) -> bool:
     """Whether anything names a payload file: a message, an upload, or an ask."""
-    return threads.is_file_named(rows, name) or rows.count(ASK_FILES, {"file": name}) > 0
+    return threads.is_file_in_use(rows, name) or rows.count(ASK_FILES, {"file": name}) > 0

@@ -5,7 +5,7 @@ from collections import Counter
 from greenroom.errors import Refused
 from greenroom.link.ask_kinds import ASK_KINDS
 from greenroom.log.model import Event, Rows
-from greenroom.rules.access.model import CREDENTIALS, OWNER, Principal
+from greenroom.rules.access.model import CREDENTIALS, OWNER_ID, Principal
 from greenroom.rules.access.queries import build_principal, is_live
 from greenroom.rules.asks.commands import AnswerAsk, RaiseAsk
 from greenroom.rules.asks.events import AskAnswered, AskApproved, AskExpired, AskOpposed, PollVoted
@@ -58,7 +58,7 @@ def find_seats(by: Principal) -> tuple[str, ...]:
     """What a person can be named as: their own name, the name of their first token, or their room's."""
     if by.kind == "room":
         return by.name, f"{ROOM}{by.room}"
-    return by.name, "operator" if by.person_id == OWNER else by.handle
+    return by.name, "operator" if by.person_id == OWNER_ID else by.handle
 
 
 def need_seat(by: Principal, ask: Ask) -> str:

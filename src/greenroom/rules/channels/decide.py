@@ -57,7 +57,7 @@ def need_rules(rules: Rules) -> None:
 
 def may_see_channel(by: Principal, channel: Channel) -> bool:
     """An operator sees all, others their own."""
-    return by.operates or channel.owner == (by.credential or by.id)
+    return by.may_operate or channel.owner == (by.credential or by.id)
 
 
 def need_channel(rows: Rows, by: Principal, channel_id: str) -> Channel:

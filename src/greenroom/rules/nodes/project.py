@@ -80,7 +80,7 @@ def items_taken(tx: Tx, event: ItemsTaken, record: Recorded) -> None:
     _change(tx, event.node_id, taken=event.number)
 
 
-def read_old_order(fields: dict[str, Any]) -> dict[str, Any]:
+def upcast_order(fields: dict[str, Any]) -> dict[str, Any]:
     """Version 1 had the name of an order apart from what belongs to it. One that makes no sense today does nothing."""
     what, body = fields.pop("op"), fields.pop("body", {})
     work = read_work(what, body, fields["run_id"])
@@ -106,6 +106,6 @@ NODES_NOUN = Noun(
     events=tuple(PROJECT),
     decide=DECIDE,
     project=PROJECT,
-    upcast={("OrderGiven", 1): read_old_order},
+    upcast={("OrderGiven", 1): upcast_order},
     sources=("greenroom.rules.nodes.model", "greenroom.rules.nodes.project", "greenroom.link.orders"),
 )

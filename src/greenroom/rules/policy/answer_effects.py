@@ -16,7 +16,7 @@ from greenroom.rules.policy.rule_set import find_rules
 from greenroom.sentences import Sentence
 
 MAX_KEPT_BYTES = 65_536
-BETWEEN = 1000
+PLACE_GAP = 1000
 """Rules stand so far apart, so that one can be put between two."""
 
 
@@ -86,7 +86,7 @@ def _build_grant(judgement: Judgement, for_profile: bool, grant_id: str, ask_id:
 def compute_last_place(rows: Rows) -> int:
     """The place behind all other rules."""
     last = rows.find(RULES, order="place", desc=True, limit=1)
-    return max(last[0].place if last else 0, 0) + BETWEEN
+    return max(last[0].place if last else 0, 0) + PLACE_GAP
 
 
 def get_place_before(rows: Rows, name: str) -> int | None:
@@ -94,7 +94,7 @@ def get_place_before(rows: Rows, name: str) -> int | None:
     own = [kept for kept in find_rules(rows) if kept.source != "file"]
     for number, kept in enumerate(own):
         if kept.name == name:
-            low = own[number - 1].place if number else kept.place - 2 * BETWEEN
+            low = own[number - 1].place if number else kept.place - 2 * PLACE_GAP
             middle = (low + kept.place) // 2
             return middle if low < middle < kept.place and middle > 0 else None
     return None

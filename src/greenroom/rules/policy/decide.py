@@ -10,7 +10,12 @@ from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.queries import need_right
-from greenroom.rules.policy.answer_effects import BETWEEN, build_judgement_events, compute_last_place, get_place_before
+from greenroom.rules.policy.answer_effects import (
+    PLACE_GAP,
+    build_judgement_events,
+    compute_last_place,
+    get_place_before,
+)
 from greenroom.rules.policy.commands import JudgeCall, LoadRules, PutRule, RemoveRule, RevokeGrant
 from greenroom.rules.policy.events import GrantRevoked, OptionsSet, RulePut, RuleRemoved
 from greenroom.rules.policy.judge import judge
@@ -86,7 +91,7 @@ def _place_rule(rows: Rows, command: PutRule) -> list[Event]:
             order.append(put)
         if kept.source != "file" and kept.name != command.name:
             order.append(kept)
-    apart = [(one, (number + 1) * BETWEEN) for number, one in enumerate(order)]
+    apart = [(one, (number + 1) * PLACE_GAP) for number, one in enumerate(order)]
     return [copy_fields(one, RulePut, place=place) for one, place in apart if one is put or one.place != place]
 
 

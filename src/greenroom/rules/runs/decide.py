@@ -43,7 +43,7 @@ def steer_run(rows: Rows, command: SteerRun, context: Context) -> list[Event]:
     if not command.text.strip() or len(command.text) > PROMPT_CHARS:
         raise Refused("bad_prompt.empty")
     tainted: list[Event] = []
-    taint = (command.taint or get_caller_taint(rows, by)) if by.operates else ""
+    taint = (command.taint or get_caller_taint(rows, by)) if by.may_operate else ""
     if taint and not run.taint:
         tainted.append(RunTainted(run_id=run.id, taint=taint[:TAINT_CHARS]))
     return [*tainted, build_order(run, command.order_id, SteerOrder(text=command.text))]
@@ -82,7 +82,7 @@ def end_agent(rows: Rows, command: EndAgent, context: Context) -> list[Event]:
 def finish_run(rows: Rows, command: FinishRun, context: Context) -> list[Event]:
     by = need_principal(command)
     run = need_run(rows, by, command.run_id)
-    if not by.operates and by.agent_id != run.agent_id:
+    if not by.may_operate and by.agent_id != run.agent_id:
         raise Refused("forbidden.done", "forbidden")
     if run.status not in LIVE or run.node_id is None:
         return []

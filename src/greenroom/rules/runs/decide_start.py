@@ -44,14 +44,14 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
     profile = need_profile(rows, command.profile)
     if not profile.definition.enabled:
         raise Refused("profile_disabled", "conflict", name=profile.name)
-    if command.overrides and (not by.operates or not OVERRIDES.issuperset(command.overrides)):
+    if command.overrides and (not by.may_operate or not OVERRIDES.issuperset(command.overrides)):
         raise Refused("bad_overrides.fields", fields=sorted(OVERRIDES))
     if command.overrides.get("worktree") and not (command.overrides.get("directory") or profile.definition.directory):
         raise Refused("bad_overrides.worktree")
     override_definition(profile.definition, command.overrides)
     if command.continues is not None:
         need_continuable(rows, by, command.continues)
-    if (command.taint or command.is_step) and not by.operates:
+    if (command.taint or command.is_step) and not by.may_operate:
         raise Refused("forbidden.words_source", "forbidden")
     if command.session is not None:
         _need_session(by, command, command.session)
@@ -79,7 +79,7 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
 
 def _need_session(by: Principal, command: StartRun, session: str) -> None:
     """Only an operator may pass on a conversation from outside the hub, and its id is never taken for an option."""
-    if not by.operates:
+    if not by.may_operate:
         raise Refused("forbidden.conversation", "forbidden")
     if command.agent is not None:
         raise Refused("bad_session.named_agent")
@@ -95,7 +95,7 @@ def _need_money(rows: Rows, context: Context) -> None:
 
 def _get_parent(rows: Rows, by: Principal, command: StartRun) -> Run | None:
     """The run under which the new one stands: an agent starts agents under its own run and nowhere else."""
-    if by.operates:
+    if by.may_operate:
         return need_run(rows, by, command.parent_id) if command.parent_id else None
     need_right(by, "chat")
     own = get_current_run(rows, by.agent_id) if by.agent_id else None
@@ -132,7 +132,7 @@ def _get_reused_agent(rows: Rows, by: Principal, command: StartRun, profile: Pro
         return None
     named = [rows.get(AGENTS, command.agent), *rows.find(AGENTS, {"kept_as": command.agent})]
     agent = next((a for a in named if a is not None and a.profile is not None and a.state == "registered"), None)
-    if agent is None or not (by.operates or _is_own(rows, by, agent)):
+    if agent is None or not (by.may_operate or _is_own(rows, by, agent)):
         raise Refused("agent_not_kept", "not_found", agent=command.agent[:64])
     if agent.profile != profile.name:
         raise Refused("wrong_profile", "conflict", agent=command.agent, profile=agent.profile)

@@ -7,7 +7,7 @@ from greenroom.rules.access.epochs import BeginEpoch, EpochBegun, get_epoch
 from greenroom.rules.access.model import (
     CREDENTIALS,
     HUB,
-    OWNER,
+    OWNER_ID,
     RIGHTS,
     Credential,
     CredentialCreated,
@@ -144,8 +144,8 @@ def _build_owner_token(rows: Rows, command: BeginEpoch) -> CredentialCreated:
         name="operator",
         digest=command.digest,
         rights=sorted(RIGHTS["operator"]),
-        person_id=OWNER,
-        person=get_person_name(rows, OWNER),
+        person_id=OWNER_ID,
+        person=get_person_name(rows, OWNER_ID),
     )
 
 

@@ -45,27 +45,27 @@ def project_nothing(tx: Tx, event: Event, record: Recorded) -> None:
     """Later events contain the outcome of the runs of that time."""
 
 
-def read_old_report(fields: dict[str, Any]) -> dict[str, Any]:
+def upcast_report(fields: dict[str, Any]) -> dict[str, Any]:
     """Version 1 had the name of an item apart from its fields."""
     report = read_report({**fields.pop("data"), "type": fields.pop("kind")})
     return {**fields, "heard": msgspec.to_builtins(report)}
 
 
-def read_old_wait(fields: dict[str, Any]) -> dict[str, Any]:
+def upcast_wait(fields: dict[str, Any]) -> dict[str, Any]:
     """Version 1 had the kind of an ask and its title in one text."""
     kind, _, title = fields.pop("waiting_for").partition(": ")
     return {**fields, "kind": kind if kind in ASK_KINDS else "question", "title": title}
 
 
-def read_old_pause(fields: dict[str, Any]) -> dict[str, Any]:
+def upcast_pause(fields: dict[str, Any]) -> dict[str, Any]:
     """Version 1 began each reason with a word by which a pause was known."""
     return {**fields, "reason": fields["reason"].removeprefix("limit: ")}
 
 
 UPCAST: Mapping[tuple[str, int], Upcast] = {
-    ("RunHeard", 1): read_old_report,
-    ("RunWaits", 1): read_old_wait,
-    ("RunPaused", 1): read_old_pause,
+    ("RunHeard", 1): upcast_report,
+    ("RunWaits", 1): upcast_wait,
+    ("RunPaused", 1): upcast_pause,
 }
 PROJECT: dict[type[Event], Project] = {
     PermissionWanted: project_nothing,

@@ -19,7 +19,7 @@ from greenroom.rules.runs.lineage import build_lineage
 from greenroom.rules.runs.model import Run
 from greenroom.rules.runs.queries import get_current_run
 from greenroom.rules.servers.queries import is_passed_on
-from greenroom.rules.threads.queries import get_present_thread
+from greenroom.rules.threads.queries import get_current_thread
 
 
 class RequestPermission(Command, frozen=True, kw_only=True):
@@ -72,7 +72,7 @@ def request_permission(rows: Rows, command: RequestPermission, context: Context)
         risk=verdict.risk,
         why=verdict.why,
         rule=verdict.rule,
-        thread_id=(run.thread_id if run else None) or get_present_thread(rows, by.agent_id),
+        thread_id=(run.thread_id if run else None) or get_current_thread(rows, by.agent_id),
         subject=_build_subject(command, who, run),
         edits=True,
         **build_reach_fields(verdict),

@@ -26,7 +26,7 @@ from greenroom.rules.runs.lineage import build_lineage
 from greenroom.rules.runs.model import LIVE, RUNS, Run
 from greenroom.rules.runs.orders import build_order
 from greenroom.rules.servers.queries import is_passed_on
-from greenroom.rules.threads.queries import get_present_thread
+from greenroom.rules.threads.queries import get_current_thread
 from greenroom.sentences import Words, build_sentence
 
 replace = msgspec.structs.replace
@@ -63,7 +63,7 @@ def ask_permission(rows: Rows, run: Run, heard: CallReport, seed: str, context: 
         _build_asker(rows, run, heard),
         build_call_title(subject.tool, subject.arguments),
         text=escape_invisible(heard.title[:_WORDS])[:_WORDS],
-        thread_id=run.thread_id or get_present_thread(rows, run.agent_id),
+        thread_id=run.thread_id or get_current_thread(rows, run.agent_id),
         risk=verdict.risk,
         why=verdict.why,
         rule=verdict.rule,
@@ -92,7 +92,7 @@ def ask_question(rows: Rows, run: Run, heard: QuestionAsked, seed: str, context:
         _build_asker(rows, run, heard),
         escape_invisible(question[:_TITLE])[:_TITLE],
         text=question,
-        thread_id=run.thread_id or get_present_thread(rows, run.agent_id),
+        thread_id=run.thread_id or get_current_thread(rows, run.agent_id),
         questions=[AskQuestion(question=question, options=options)],
     )
     return [*_withdraw_superseded(rows, run, heard.permission), ask]

@@ -11,7 +11,7 @@ from greenroom.rules.agents.unavailable_programs import lacks_program
 from greenroom.rules.nodes.decide import need_node
 from greenroom.rules.nodes.model import NODES, Node
 from greenroom.rules.runs.model import CALLS, ITEMS, LIVE, RUNS, TREES, Run, RunItem, RunStatus, ToolCall, Tree
-from greenroom.rules.threads.queries import find_page_of_threads, is_in_seen_thread
+from greenroom.rules.threads.queries import find_page_in_threads, is_in_visible_thread
 from greenroom.runtimes.driver_list import DRIVER_INFOS
 from greenroom.validation import get_nearest
 
@@ -29,7 +29,7 @@ def need_run(rows: Rows, by: Principal, run_id: str) -> Run:
 def may_see_run(rows: Rows, by: Principal, run: Run) -> bool:
     """Whether a run is for a principal; a viewer of certain threads sees the runs of these."""
     if by.kind in _SEE_ALL:
-        return not by.is_confined or is_in_seen_thread(rows, by, run.thread_id)
+        return not by.is_confined or is_in_visible_thread(rows, by, run.thread_id)
     if by.kind != "agent" or by.agent_id is None:
         return False
     above: Run | None = run
@@ -71,7 +71,7 @@ def find_runs(
         return _find_own_runs(rows, by, status, before, limit)
     where = {} if status is None else {"status": status}
     if by.is_confined:
-        return find_page_of_threads(rows, RUNS, by, where, before=before, limit=limit)
+        return find_page_in_threads(rows, RUNS, by, where, before=before, limit=limit)
     return find_page(rows, RUNS, where or None, before=before, limit=limit)
 
 

@@ -20,7 +20,7 @@ from greenroom.rules.runs.model import Run
 from greenroom.rules.runs.queries import get_current_run
 from greenroom.rules.servers.model import McpServer, ServerTool, get_tool_risk
 from greenroom.rules.servers.queries import get_offered
-from greenroom.rules.threads.queries import get_present_thread
+from greenroom.rules.threads.queries import get_current_thread
 
 
 class WantToolCall(Command, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ def want_tool_call(rows: Rows, command: WantToolCall, context: Context) -> list[
         risk=verdict.risk,
         why=verdict.why,
         rule=verdict.rule,
-        thread_id=(run.thread_id if run else None) or get_present_thread(rows, by.agent_id),
+        thread_id=(run.thread_id if run else None) or get_current_thread(rows, by.agent_id),
         subject=_build_subject(by, run, command, found[1]),
         edits=True,
         **build_reach_fields(verdict),

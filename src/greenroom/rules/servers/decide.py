@@ -5,7 +5,7 @@ from pathlib import PurePath
 from urllib.parse import urlsplit
 
 from greenroom.errors import Refused
-from greenroom.link.hub_tools import BETWEEN
+from greenroom.link.hub_tools import SERVER_SEPARATOR
 from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
@@ -32,16 +32,16 @@ from greenroom.validation import build_named_problem, get_nearest
 MAX_TOOLS = 500
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,29}[a-z0-9])?")
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_OFFERED = 64
-_SECRET = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|file:/.+")
-_LOOKS_SECRET = re.compile(r"(?i)(token|secret|password|passwd|api_?key|credential)")
-_OWN = ("greenroom", "hub")
+_MOST_NAME_CHARS = 64
+_SECRET_REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|file:/.+")
+_SECRET_KEY = re.compile(r"(?i)(token|secret|password|passwd|api_?key|credential)")
+_RESERVED_NAMES = ("greenroom", "hub")
 
 
 def find_server_problems(name: str, definition: ServerDefinition) -> list[Sentence]:
     """What is wrong with a server, each with its key and what to write instead."""
     out: list[Sentence] = []
-    if not _NAME.fullmatch(name) or name in _OWN:
+    if not _NAME.fullmatch(name) or name in _RESERVED_NAMES:
         out.append(build_named_problem("name", build_sentence("server_problem.name")))
     if bool(definition.command) == bool(definition.url):
         out.append(build_named_problem("command", build_sentence("server_problem.command_or_url")))
@@ -52,10 +52,10 @@ def find_server_problems(name: str, definition: ServerDefinition) -> list[Senten
     if definition.directory is not None and not PurePath(definition.directory).is_absolute():
         out.append(build_named_problem("directory", build_sentence("server_problem.directory")))
     for key, reference in definition.secrets.items():
-        if not _SECRET.fullmatch(reference):
+        if not _SECRET_REFERENCE.fullmatch(reference):
             out.append(build_named_problem(f"secrets.{key}", build_sentence("server_problem.secret")))
     for key in definition.env:
-        if _LOOKS_SECRET.search(key):
+        if _SECRET_KEY.search(key):
             out.append(build_named_problem(f"env.{key}", build_sentence("server_problem.looks_secret")))
     if not 1 <= definition.timeout_s <= 86_400:
         said = build_sentence("profile_problem.number_between", least=1, most=86_400)
@@ -72,7 +72,7 @@ def put_server(rows: Rows, command: PutServer, context: Context) -> list[Event]:
     if found is not None and (found.definition, found.source) == (command.definition, command.source):
         return []
     events: list[Event] = [copy_fields(command, ServerPut)]
-    if found is not None and _runs_other(found.definition, command.definition):
+    if found is not None and _is_other_program(found.definition, command.definition):
         # another program under the same name: earlier acceptance does not apply to it
         events += [
             ToolHeld(server=tool.server, name=tool.name)
@@ -82,7 +82,7 @@ def put_server(rows: Rows, command: PutServer, context: Context) -> list[Event]:
     return events
 
 
-def _runs_other(before: ServerDefinition, after: ServerDefinition) -> bool:
+def _is_other_program(before: ServerDefinition, after: ServerDefinition) -> bool:
     return (before.command, before.url, before.directory) != (after.command, after.url, after.directory)
 
 
@@ -114,8 +114,10 @@ def explain_not_offered(server: str, name: str) -> Sentence | None:
     """Why a tool can never be offered; None when it can."""
     if not _TOOL_NAME.fullmatch(name):
         return build_sentence("server_problem.tool_name", name=name[:64])
-    if len(server) + len(BETWEEN) + len(name) > _OFFERED:
-        return build_sentence("server_problem.long_name", name=f"{server}{BETWEEN}{name}", limit=_OFFERED)
+    if len(server) + len(SERVER_SEPARATOR) + len(name) > _MOST_NAME_CHARS:
+        return build_sentence(
+            "server_problem.long_name", name=f"{server}{SERVER_SEPARATOR}{name}", limit=_MOST_NAME_CHARS
+        )
     return None
 
 
@@ -131,16 +133,16 @@ def note_tools(rows: Rows, command: NoteTools, context: Context) -> list[Event]:
     if rows.get(SERVERS, command.server) is None:
         return []
     known = {tool.name: tool for tool in rows.find(SERVER_TOOLS, {"server": command.server})}
-    told = {tool.name: tool for tool in command.tools[:MAX_TOOLS]}
+    reported = {tool.name: tool for tool in command.tools[:MAX_TOOLS]}
     events: list[Event] = []
-    for name, tool in told.items():
+    for name, tool in reported.items():
         before = known.get(name)
         if before is None or before.state == "gone" or before.seen.digest != tool.digest:
             events.append(ToolSeen(server=command.server, tool=tool))
     events += [
         ToolGone(server=command.server, name=name)
         for name, before in known.items()
-        if name not in told and before.state != "gone"
+        if name not in reported and before.state != "gone"
     ]
     return events
 

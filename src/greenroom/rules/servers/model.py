@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from greenroom.link.hub_tools import BETWEEN
+from greenroom.link.hub_tools import SERVER_SEPARATOR
 from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Row, Table
 from greenroom.sentences import Words
@@ -78,7 +78,7 @@ class ServerTool(Row, frozen=True, kw_only=True):
     @property
     def offered_as(self) -> str:
         """The name that agents see."""
-        return f"{self.server}{BETWEEN}{self.name}"
+        return f"{self.server}{SERVER_SEPARATOR}{self.name}"
 
 
 SERVERS = Table("server", McpServer, ("name",), (("state",), ("_seq",)))

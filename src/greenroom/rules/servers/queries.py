@@ -2,7 +2,7 @@
 
 import fnmatch
 
-from greenroom.link.hub_tools import BETWEEN, HUB_PREFIX
+from greenroom.link.hub_tools import HUB_PREFIX, SERVER_SEPARATOR
 from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.model import AGENTS
@@ -20,7 +20,7 @@ def find_offered(rows: Rows, by: Principal) -> list[tuple[McpServer, ServerTool]
 
 def get_offered(rows: Rows, by: Principal, name: str) -> tuple[McpServer, ServerTool] | None:
     """The accepted tool of this name, unless it does not exist for this principal."""
-    server_name, between, tool_name = name.partition(BETWEEN)
+    server_name, between, tool_name = name.partition(SERVER_SEPARATOR)
     if not between or "chat" not in by.rights or by.kind not in ("agent", "operator"):
         return None
     server, tool = rows.get(SERVERS, server_name), rows.get(SERVER_TOOLS, server_name, tool_name)
@@ -31,7 +31,7 @@ def get_offered(rows: Rows, by: Principal, name: str) -> tuple[McpServer, Server
 
 def is_passed_on(rows: Rows, tool: str) -> bool:
     """Whether agents know a tool by this name that the hub offers for a server behind it."""
-    server, between, name = tool.removeprefix(HUB_PREFIX).partition(BETWEEN)
+    server, between, name = tool.removeprefix(HUB_PREFIX).partition(SERVER_SEPARATOR)
     found = rows.get(SERVER_TOOLS, server, name) if between and tool.startswith(HUB_PREFIX) else None
     return found is not None and found.state == "accepted"
 

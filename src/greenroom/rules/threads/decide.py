@@ -59,7 +59,7 @@ from greenroom.rules.threads.queries import (
     need_thread,
 )
 from greenroom.rules.threads.sync_rules import format_token
-from greenroom.rules.threads.templates import BY_ID
+from greenroom.rules.threads.templates import BUILTIN_TEMPLATES_BY_ID
 
 _TOPIC = 500
 _PROMPT = 100_000
@@ -132,7 +132,7 @@ def issue_token(rows: Rows, command: IssueToken, context: Context) -> list[Event
 
 def _get_member_id(rows: Rows, by: Principal, wanted: str | None) -> str:
     """Who joins: the agent that the principal speaks for, or the person that an operator is."""
-    if by.operates and (wanted is None or rows.get(AGENTS, wanted) is None):
+    if by.may_operate and (wanted is None or rows.get(AGENTS, wanted) is None):
         return by.handle if wanted in (None, "", by.person) else wanted
     return need_own_agent(rows, by, wanted).id
 
@@ -228,7 +228,7 @@ def _need_administered_thread(rows: Rows, command: Command, thread_id: str) -> T
 
 def need_admin(by: Principal, thread: Thread) -> None:
     """Refuse whoever is neither an operator, nor the thread's admin, nor who enrolled it."""
-    if by.operates or (by.agent_id is not None and by.agent_id == thread.admin_id) or thread.owner == by.credential:
+    if by.may_operate or (by.agent_id is not None and by.agent_id == thread.admin_id) or thread.owner == by.credential:
         return
     raise Refused("not_admin", "forbidden")
 
@@ -238,7 +238,7 @@ def create_template(rows: Rows, command: CreateTemplate, context: Context) -> li
     template_id = command.template_id.strip()
     if not template_id or len(template_id) > 64 or any(c not in _ID_CHARS for c in template_id.lower()):
         raise Refused("bad_template.id")
-    if template_id in BY_ID or rows.get(TEMPLATES, template_id) is not None:
+    if template_id in BUILTIN_TEMPLATES_BY_ID or rows.get(TEMPLATES, template_id) is not None:
         raise Refused("template_exists", "conflict", template_id=template_id)
     if not command.name.strip() or len(command.name) > 200 or len(command.description) > 4000:
         raise Refused("bad_template.name")
@@ -254,7 +254,7 @@ _ID_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 def delete_template(rows: Rows, command: DeleteTemplate, context: Context) -> list[Event]:
     by = need_principal(command)
     need_right(by, "operate")
-    if command.template_id in BY_ID:
+    if command.template_id in BUILTIN_TEMPLATES_BY_ID:
         raise Refused("template_builtin", "forbidden")
     need_template(rows, by, command.template_id)
     return [TemplateDeleted(template_id=command.template_id)]

@@ -140,7 +140,7 @@ def need_post_author(rows: Rows, by: Principal, author: str | None) -> PostAutho
         return _build_agent_author(named)
     if by.kind == "hub":
         return PostAuthor("system", "system", False)
-    if not by.operates:
+    if not by.may_operate:
         raise _author_not_yours(author or "")
     name = (author or "").strip() or by.person or by.handle
     taken = any(agent.state == "registered" for agent in rows.find(AGENTS, {"name": name}, limit=5))
@@ -282,7 +282,7 @@ def _need_editor(rows: Rows, by: Principal, message: Message) -> str:
     author = rows.get(AGENTS, message.author_id)
     if author is not None and may_act_for(by, author):
         return author.id
-    if by.operates and message.author_id != "system":
+    if by.may_operate and message.author_id != "system":
         return by.name
     raise Refused("not_author", "forbidden")
 

@@ -34,11 +34,11 @@ from greenroom.rules.threads.model import (
     ThreadTemplate,
     Upload,
 )
-from greenroom.rules.threads.templates import BUILTIN, BY_ID
+from greenroom.rules.threads.templates import BUILTIN_TEMPLATES, BUILTIN_TEMPLATES_BY_ID
 
 PAGE = 100
 _MAILBOX = "mbx_"
-_PLACES = 20
+_MOST_PRESENCES = 20
 _PAGE_BYTES = 1 << 23
 """Of messages that are read at once: their metadata may contain pictures."""
 _PAGE_FILE_BYTES = 1 << 24
@@ -66,7 +66,7 @@ def get_thread_owner(rows: Rows, by: Principal) -> str:
 
 def may_see_thread(rows: Rows, by: Principal, thread: Thread) -> bool:
     """Whether a principal may look into a thread."""
-    if by.operates:
+    if by.may_operate:
         return True
     if by.threads is not None and thread.id not in by.threads:
         return False
@@ -84,7 +84,7 @@ def need_thread(rows: Rows, by: Principal, thread_id: str) -> Thread:
     return thread
 
 
-def is_in_seen_thread(rows: Rows, by: Principal, thread_id: str | None) -> bool:
+def is_in_visible_thread(rows: Rows, by: Principal, thread_id: str | None) -> bool:
     """Whether something belongs to a thread that this principal may look into."""
     thread = rows.get(THREADS, thread_id) if thread_id else None
     return thread is not None and may_see_thread(rows, by, thread)
@@ -93,11 +93,11 @@ def is_in_seen_thread(rows: Rows, by: Principal, thread_id: str | None) -> bool:
 P = TypeVar("P", bound=PagedRow)
 
 
-def find_page_of_threads(
+def find_page_in_threads(
     rows: Rows, table: Table[P], by: Principal, where: Mapping[str, Value], *, before: int | None, limit: int
 ) -> list[P]:
     """As `find_page`, of the rows that belong to the threads that a principal is confined to."""
-    seen = [thread_id for thread_id in sorted(by.threads or ()) if is_in_seen_thread(rows, by, thread_id)]
+    seen = [thread_id for thread_id in sorted(by.threads or ()) if is_in_visible_thread(rows, by, thread_id)]
     pages = [find_page(rows, table, {**where, "thread_id": one}, before=before, limit=limit) for one in seen]
     return heapq.nlargest(limit, itertools.chain(*pages), key=lambda row: row.seq)
 
@@ -141,7 +141,7 @@ def count_threads(
     rows: Rows, by: Principal, *, status: ThreadStatus | None = None, include_archived: bool = False
 ) -> int:
     """How many threads `find_threads` finds without a limit."""
-    if by.operates or ("all" in by.rights and by.threads is None):
+    if by.may_operate or ("all" in by.rights and by.threads is None):
         states = [status] if status else [s for s in ALL_STATES if include_archived or s != "archived"]
         return sum(rows.count(THREADS, {"status": state, "mailbox_of": None}) for state in states)
     return len(find_threads(rows, by, status=status, include_archived=include_archived, limit=rows.count(THREADS) + 1))
@@ -178,11 +178,11 @@ def find_messages(
         limit=limit,
         most_bytes=_PAGE_BYTES,
     )
-    found = found[: _count_fitting(message.body_bytes for message in found)]
+    found = found[: _count_page(message.body_bytes for message in found)]
     return found if before_seq is None else found[::-1]
 
 
-def _count_fitting(file_bytes: Iterable[int]) -> int | None:
+def _count_page(file_bytes: Iterable[int]) -> int | None:
     """How many of these contents are a page, which ends with the one that makes it too large; None for all."""
     sizes = enumerate(itertools.accumulate(file_bytes), 1)
     return next((count for count, size in sizes if size > _PAGE_FILE_BYTES), None)
@@ -209,7 +209,7 @@ def search_messages(
         where = {"thread_id": need_thread(rows, by, thread_id).id}
     seen: dict[str, bool] = {}
 
-    def is_seen(message: Message) -> bool:
+    def is_visible(message: Message) -> bool:
         if by.is_program and is_for_people(message):
             return False
         if message.thread_id not in seen:
@@ -220,13 +220,13 @@ def search_messages(
     size = limit
     while True:  # those that fit best may all be in others' threads
         found = rows.search(MESSAGES, words, where, limit=size)
-        out = [message for message in found if is_seen(message)]
+        out = [message for message in found if is_visible(message)]
         if len(out) >= limit or len(found) < size:
             return out[:limit]
         size *= 10
 
 
-def is_file_named(rows: Rows, name: str) -> bool:
+def is_file_in_use(rows: Rows, name: str) -> bool:
     """Whether a payload file is still that of some message or upload."""
     return bool(rows.find(PAYLOADS, {"blob": name}, limit=1) or rows.find(UPLOADS, {"blob": name}, limit=1))
 
@@ -236,13 +236,13 @@ def may_see_upload(rows: Rows, by: Principal, upload: Upload) -> bool:
     if upload.by == by.id or ("all" in by.rights and not by.is_confined):
         return True
     places = rows.find(UPLOAD_PLACES, {"upload_id": upload.id})
-    return any(is_in_seen_thread(rows, by, place.thread_id) for place in places)
+    return any(is_in_visible_thread(rows, by, place.thread_id) for place in places)
 
 
 def find_edits(rows: Rows, message_id: str) -> list[MessageRevision]:
     """What a message said before, oldest first: the newest versions, as far as they fit into a page."""
     found = rows.find(EDITS, {"message_id": message_id}, order="version", desc=True, most_bytes=_PAGE_BYTES)
-    return found[: _count_fitting(edit.old_body_bytes for edit in found)][::-1]
+    return found[: _count_page(edit.old_body_bytes for edit in found)][::-1]
 
 
 def get_member(rows: Rows, thread_id: str, member_id: str) -> Member | None:
@@ -253,11 +253,11 @@ def find_members(rows: Rows, thread_id: str) -> list[Member]:
     return rows.find(MEMBERS, {"thread_id": thread_id}, order="_key")
 
 
-def get_present_thread(rows: Rows, agent_id: str | None) -> str | None:
+def get_current_thread(rows: Rows, agent_id: str | None) -> str | None:
     """Where an agent is at the moment: the open thread in which it was last active, or None."""
     if agent_id is None:
         return None
-    for member in rows.find(MEMBERS, {"member_id": agent_id}, order="_seq", desc=True, limit=_PLACES):
+    for member in rows.find(MEMBERS, {"member_id": agent_id}, order="_seq", desc=True, limit=_MOST_PRESENCES):
         thread = rows.get(THREADS, member.thread_id)
         if thread is not None and thread.status in OPEN_STATES and thread.mailbox_of is None:
             return thread.id
@@ -285,11 +285,11 @@ def may_see_template(rows: Rows, by: Principal, template: ThreadTemplate) -> boo
 def find_templates(rows: Rows, by: Principal) -> list[ThreadTemplate]:
     """All templates that a principal may see, those that ship with Greenroom first."""
     own = rows.find(TEMPLATES, order="created_at")
-    return [*BUILTIN, *(template for template in own if may_see_template(rows, by, template))]
+    return [*BUILTIN_TEMPLATES, *(template for template in own if may_see_template(rows, by, template))]
 
 
 def need_template(rows: Rows, by: Principal, template_id: str) -> ThreadTemplate:
-    template = BY_ID.get(template_id) or rows.get(TEMPLATES, template_id)
+    template = BUILTIN_TEMPLATES_BY_ID.get(template_id) or rows.get(TEMPLATES, template_id)
     if template is None or not may_see_template(rows, by, template):
         raise Refused("template_not_found", "not_found", template_id=template_id[:80])
     return template

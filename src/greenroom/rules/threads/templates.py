@@ -2,7 +2,7 @@
 
 from greenroom.rules.threads.model import ThreadTemplate
 
-BUILTIN: tuple[ThreadTemplate, ...] = (
+BUILTIN_TEMPLATES: tuple[ThreadTemplate, ...] = (
     ThreadTemplate(
         id="code-review",
         name="Code Review",
@@ -52,4 +52,4 @@ BUILTIN: tuple[ThreadTemplate, ...] = (
     ),
 )
 
-BY_ID = {template.id: template for template in BUILTIN}
+BUILTIN_TEMPLATES_BY_ID = {template.id: template for template in BUILTIN_TEMPLATES}

@@ -17,7 +17,7 @@ from greenroom.rules.workflows.core.news import Begin
 from greenroom.rules.workflows.core.plan import PLANS
 from greenroom.rules.workflows.definition import WorkflowDefinition
 from greenroom.rules.workflows.events import WorkflowBegan
-from greenroom.rules.workflows.inputs import read_inputs
+from greenroom.rules.workflows.inputs import resolve_inputs
 from greenroom.rules.workflows.model import FACTS, LIVE, WORKFLOW_RUNS, WORKFLOWS, WorkflowVersion
 from greenroom.rules.workflows.queries import hash_definition, need_version, need_workflow
 from greenroom.rules.workflows.taint import TAINT_CHARS
@@ -38,7 +38,7 @@ def start_workflow(rows: Rows, command: StartWorkflow, context: Context) -> list
     pinned = _get_inherited_pins(rows, command.parent_id)
     version = _need_started_version(rows, command, pinned)
     definition = version.definition
-    inputs = read_inputs(definition, command.inputs)
+    inputs = resolve_inputs(definition, command.inputs)
     seconds = definition.limits.timeout_s
     plan = PLANS.get(version.digest, definition)
     began = copy_fields(

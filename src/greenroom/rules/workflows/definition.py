@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 InputType = Literal["string", "integer", "number", "boolean", "list", "object", "any"]
-Kind = Literal["agent", "workflow", "wait", "set", "gate"]
+StepKind = Literal["agent", "workflow", "wait", "set", "gate"]
 TriggerKind = Literal["cron", "webhook", "message", "after"]
 Failure = Literal["failed", "timeout", "interrupted", "output", "expression"]
 """failed: the agent's run failed · timeout: it took too long · interrupted: a crash · output: it breaks its schema."""
@@ -186,7 +186,7 @@ class Step(DefinitionPart, frozen=True, kw_only=True):
     """What the agent gets besides its prompt: outputs of the steps before it, variables, a summary of the run."""
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> StepKind:
         if self.workflow is not None:
             return "workflow"
         if self.wait is not None:

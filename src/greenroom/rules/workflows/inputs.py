@@ -20,8 +20,8 @@ _TYPES: dict[str, tuple[type[Any], ...]] = {
 }
 
 
-def read_inputs(definition: WorkflowDefinition, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Every input of the workflow by name; refuses what is missing, unknown or of another type."""
+def resolve_inputs(definition: WorkflowDefinition, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The value of every input by name, given or default; refuses what is missing, unknown or of another type."""
     for name in given:
         if name not in definition.inputs:
             none = "" if definition.inputs else build_sentence("workflow_remedy.no_inputs")
@@ -34,7 +34,7 @@ def read_inputs(definition: WorkflowDefinition, given: Mapping[str, Any]) -> dic
                 raise Refused("bad_input.missing", name=name, type=one.type)
             values[name] = one.default
             continue
-        wrong = check_value(one, given[name])
+        wrong = find_value_problem(one, given[name])
         if wrong and not (given[name] is None and not one.required):
             raise Refused("bad_input.value", name=name, problem=wrong)
         values[name] = given[name]
@@ -54,8 +54,8 @@ def parse_input(definition: WorkflowDefinition, name: str, text: str) -> Any:
         raise Refused("bad_input.unreadable", name=name, type=one.type, text=text[:60]) from None
 
 
-def check_value(one: Input, value: Any) -> Sentence | None:
-    """What is wrong with a value."""
+def find_value_problem(one: Input, value: Any) -> Sentence | None:
+    """What is wrong with a value for this input; None if it fits."""
     fits = isinstance(value, _TYPES[one.type]) and (one.type in ("boolean", "any") or not isinstance(value, bool))
     if not fits:
         return build_sentence("workflow_problem.input_type", type=one.type)

@@ -8,7 +8,7 @@ from greenroom.errors import Refused
 from greenroom.log.model import Rows
 from greenroom.log.pages import find_page
 from greenroom.rules.access.model import HUB, Principal
-from greenroom.rules.threads.queries import find_page_of_threads, is_in_seen_thread
+from greenroom.rules.threads.queries import find_page_in_threads, is_in_visible_thread
 from greenroom.rules.workflows.core.plan import PLANS, Plan
 from greenroom.rules.workflows.definition import WorkflowDefinition
 from greenroom.rules.workflows.model import (
@@ -97,7 +97,7 @@ def need_saved_version(rows: Rows, name: str, version: int) -> SavedVersion:
 def may_see_workflow_run(rows: Rows, by: Principal, run: WorkflowRun) -> bool:
     """Operators and viewers see all runs, or those of their threads; anybody else those that they have started."""
     if by.kind in ("operator", "viewer", "hub"):
-        return not by.is_confined or is_in_seen_thread(rows, by, run.thread_id)
+        return not by.is_confined or is_in_visible_thread(rows, by, run.thread_id)
     return run.by == by.id
 
 
@@ -121,7 +121,7 @@ def find_workflow_runs(
     """Runs of workflows, newest first; `waiting` takes those that wait, or those that do not."""
     where = {name: value for name, value in (("workflow", workflow), ("status", status)) if value}
     if by.is_confined and by.kind == "viewer":
-        found = find_page_of_threads(rows, WORKFLOW_RUNS, by, where, before=before, limit=limit)
+        found = find_page_in_threads(rows, WORKFLOW_RUNS, by, where, before=before, limit=limit)
         return [run for run in found if waiting in (None, run.waiting)]
     return find_page(
         rows,

@@ -10,7 +10,7 @@ from greenroom.rules.agents.model import AGENTS
 from greenroom.rules.runs.model import RUNS, Run
 from greenroom.rules.runs.node_outage import describe_obstacle
 from greenroom.rules.workflows.core.plan import Plan, PlanNode
-from greenroom.rules.workflows.definition import Kind
+from greenroom.rules.workflows.definition import StepKind
 from greenroom.rules.workflows.model import (
     WORKFLOW_RUNS,
     AttemptStatus,
@@ -47,7 +47,7 @@ class StepReport(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     name: str
-    kind: Kind
+    kind: StepKind
     status: StepStatus
     profile: str | None
     agent: str | None

@@ -16,13 +16,13 @@ import msgspec
 from greenroom.json_types import JsonObject
 from greenroom.runtimes.contract import Process
 
-Told = Callable[[str, JsonObject, Any], None]
+MessageHandler = Callable[[str, JsonObject, Any], None]
 """Called with method, parameters, and the id to answer to; None for a notification."""
 METHOD_NOT_FOUND = -32601
 logger = logging.getLogger(__name__)
 
 
-class AcpFailed(Exception):
+class AcpError(Exception):
     """The agent has answered a request with an error; the message is a sentence for people."""
 
     def __init__(self, error: Any) -> None:
@@ -32,13 +32,15 @@ class AcpFailed(Exception):
         self.code = fields.get("code")
 
 
-class AcpLink:
+class AcpConnection:
     """One agent at the other end of a process's pipes."""
 
-    def __init__(self, process: Process, told: Told, room: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self, process: Process, handle_message: MessageHandler, wait_for_room: Callable[[], Awaitable[None]]
+    ) -> None:
         self._process = process
-        self._told = told
-        self._room = room
+        self._handle_message = handle_message
+        self._wait_for_room = wait_for_room
         self.ended = asyncio.Event()
         self._pending: dict[int, asyncio.Future[JsonObject | None]] = {}
         """Requests without an answer so far. The answer is None when the agent is gone."""
@@ -46,7 +48,7 @@ class AcpLink:
         self._reader = asyncio.create_task(self._read())
 
     async def request(self, method: str, params: JsonObject) -> JsonObject:
-        """Ask the agent. Raises AcpFailed for its refusal, ConnectionError when it is gone."""
+        """Ask the agent. Raises AcpError for its refusal, ConnectionError when it is gone."""
         self._last_id += 1
         request = self._last_id
         answered: asyncio.Future[JsonObject | None] = asyncio.get_running_loop().create_future()
@@ -59,7 +61,7 @@ class AcpLink:
         if message is None:
             raise ConnectionError("the agent is gone")
         if "error" in message and "result" not in message:
-            raise AcpFailed(message["error"])
+            raise AcpError(message["error"])
         result = message.get("result")
         return result if isinstance(result, dict) else {}
 
@@ -75,7 +77,7 @@ class AcpLink:
         """Say no to what the agent has asked. Raises ConnectionError when it is gone."""
         await self._send({"jsonrpc": "2.0", "id": request, "error": {"code": code, "message": message}})
 
-    async def hang_up(self) -> None:
+    async def close(self) -> None:
         """Stop listening; requests that are open fail."""
         self._reader.cancel()
         await asyncio.wait([self._reader])
@@ -88,13 +90,13 @@ class AcpLink:
     async def _read(self) -> None:
         try:
             while True:
-                await self._room()
+                await self._wait_for_room()
                 line = await self._process.read_line()
                 if not line:
                     self.ended.set()
                     return
                 message = _parse_message(line)
-                if message is not None and not self._tell(message):
+                if message is not None and not self._dispatch(message):
                     # Whoever waits for this answer comes first, before anything that the agent has said after it.
                     await asyncio.sleep(0)
         except Exception:
@@ -104,12 +106,12 @@ class AcpLink:
                 if not answered.done():
                     answered.set_result(None)
 
-    def _tell(self, message: JsonObject) -> bool:
-        """Hand on what the agent says by itself; False for an answer, which goes to whoever has asked."""
+    def _dispatch(self, message: JsonObject) -> bool:
+        """Pass a message to its handler, or an answer to the request that waits for it. False for an answer."""
         method, id = message.get("method"), message.get("id")
         if isinstance(method, str):
             params = message.get("params")
-            self._told(method, params if isinstance(params, dict) else {}, id)
+            self._handle_message(method, params if isinstance(params, dict) else {}, id)
             return True
         answered = self._pending.get(id) if isinstance(id, int) else None
         if answered is not None and not answered.done():

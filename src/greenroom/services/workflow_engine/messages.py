@@ -3,7 +3,7 @@
 from greenroom.log.log import Log
 from greenroom.log.model import Recorded, Rows
 from greenroom.log.reactors import EventReactor
-from greenroom.rules.access.model import CREDENTIALS, HUB, HUMAN, OWNER
+from greenroom.rules.access.model import CREDENTIALS, HUB, OWNER_HANDLE, OWNER_ID
 from greenroom.rules.access.queries import get_person_name
 from greenroom.rules.threads.events import MessagePosted
 from greenroom.rules.threads.model import MESSAGES, THREADS, Message
@@ -64,7 +64,7 @@ def _find_author_names(rows: Rows, message: Message, by: str) -> set[str]:
     credential = None if message.agent else rows.get(CREDENTIALS, by)
     if credential is None or credential.person_id is None:
         return {message.author_id, message.author_name} if message.agent or by == HUB.id else set()
-    handle = HUMAN if credential.person_id == OWNER else credential.name
+    handle = OWNER_HANDLE if credential.person_id == OWNER_ID else credential.name
     return {credential.person_id, handle, get_person_name(rows, credential.person_id)} - {""}
 
 

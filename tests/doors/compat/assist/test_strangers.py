@@ -11,7 +11,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from greenroom.doors.compat.assist.agentassist_pb2 import McpResultContent
-from greenroom.doors.compat.assist.contents import keep_files
+from greenroom.doors.compat.assist.contents import store_files
 from greenroom.doors.http.websocket import OLDER_CLIENTS, PING_S, PONG_S
 from greenroom.errors import Refused
 from greenroom.log.blobs import FileBlobs
@@ -131,7 +131,7 @@ async def test_an_answer_whose_contents_cannot_be_kept_leaves_the_question_open_
     blobs = FileBlobs(tmp_path)
     read = [McpResultContent.FromString(content.SerializeToString()) for content in contents]
     with pytest.raises(Refused) as no:
-        async with keep_files(blobs, read):
+        async with store_files(blobs, read):
             pass
     assert (no.value.code, blobs.names()) == (refused, [])
 

@@ -10,12 +10,12 @@ export type PressMethod = 'pointer' | 'key' | 'shortcut' | 'palette' | 'held' | 
 /** Nothing; holding the button down; a step that names what is approved; or choosing, for the words may be a refusal. */
 export type ApprovalStep = 'none' | 'hold' | 'name' | 'choose'
 
-export function getRequiredStep(way: PressMethod, isHigh: boolean, hasWords: boolean): ApprovalStep {
-  if (way === 'held') return 'none'
-  if (way === 'held by key') return hasWords ? 'name' : 'none'
-  if (way === 'pointer') return isHigh ? 'hold' : 'none'
-  if (way === 'palette') return isHigh ? 'hold' : 'name'
-  if (way === 'shortcut' && hasWords) return 'choose'
+export function getRequiredStep(method: PressMethod, isHigh: boolean, hasWords: boolean): ApprovalStep {
+  if (method === 'held') return 'none'
+  if (method === 'held by key') return hasWords ? 'name' : 'none'
+  if (method === 'pointer') return isHigh ? 'hold' : 'none'
+  if (method === 'palette') return isHigh ? 'hold' : 'name'
+  if (method === 'shortcut' && hasWords) return 'choose'
   return isHigh || hasWords ? 'name' : 'none'
 }
 
@@ -24,7 +24,7 @@ const takesApproval = (ask: Ask): boolean => getKindInfo(ask.kind).verdicts.incl
 /** What is answered and never approved, such as a question, is not held back by its risk. */
 export const isHighRisk = (ask: Ask): boolean => ask.risk === 'high' && takesApproval(ask)
 
-/** Whether one of the options must be chosen: a plain yes would choose one that nobody named. */
+/** Whether one of the options must be chosen: a plain approval would choose one that nobody named. */
 export const mustChoose = (ask: Ask): boolean => !!ask.questions?.some((one) => one.custom === false && !!one.options?.length)
 export const mayApprove = (ask: Ask): boolean => takesApproval(ask) && !mustChoose(ask)
 /** A call, a gate or a decision is answered by yes or no, unless it asks for more: words alone would pass for a yes. */

@@ -3,7 +3,7 @@ import { Inbox } from '@lucide/vue'
 import { go } from '@/browser/navigation'
 import { definePanel } from '@/kit/panel'
 import { useAsks } from '@/stores/asks'
-import { getKindIcon, buildTitle } from '@/kit/asks/kinds'
+import { getKindIcon, buildTitle } from '@/kit/asks/askDisplay'
 
 export default definePanel({
   name: 'inbox',

@@ -8,7 +8,7 @@ import { useAgents } from '@/stores/agents'
 import { useAsks } from '@/stores/asks'
 import { useThreads } from '@/stores/threads'
 import { isAnsweredAlone } from '@/kit/asks/approval'
-import { getAskerName, getCommand, buildTitle } from '@/kit/asks/kinds'
+import { getAskerName, getCommand, buildTitle } from '@/kit/asks/askDisplay'
 import { KINDS, nameKind } from '@/kit/asks/kindInfo'
 import { useAskRows, type AskInList } from '@/kit/asks/useAskRows'
 

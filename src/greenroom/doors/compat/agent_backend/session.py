@@ -10,7 +10,7 @@ from greenroom.doors.compat.shown_asks import ShownAsks
 from greenroom.errors import Refused
 from greenroom.ids import new_id, new_secret
 from greenroom.json_types import JsonObject
-from greenroom.link.hub_tools import BETWEEN, HUB_PREFIX
+from greenroom.link.hub_tools import HUB_PREFIX, SERVER_SEPARATOR
 from greenroom.log.model import Commit, Rows
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.model import AGENTS, Agent
@@ -183,7 +183,7 @@ class BackendSession:
 def shorten_tool_name(tool: str) -> str:
     """What people know a tool by: that of an MCP server by server__tool, without the hub through which it is called."""
     bare = tool.removeprefix(HUB_PREFIX)
-    return bare if BETWEEN in bare else tool
+    return bare if SERVER_SEPARATOR in bare else tool
 
 
 def _read_permission(ask: Ask) -> tuple[str | None, str, Any]:

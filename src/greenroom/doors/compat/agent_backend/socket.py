@@ -50,7 +50,7 @@ class BackendSocket:
             session = BackendSession(self._hub, self._shown, _read_session_id(scope))
         except Refused:
             session = None
-        if session is None or not by.operates:
+        if session is None or not by.may_operate:
             await send({"type": "websocket.close", "code": 1008})
             return
         await send({"type": "websocket.accept"})

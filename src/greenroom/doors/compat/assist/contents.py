@@ -29,7 +29,7 @@ def extract_text(contents: Iterable[McpResultContent]) -> str:
 
 
 @asynccontextmanager
-async def keep_files(blobs: Blobs, contents: Iterable[McpResultContent]) -> AsyncIterator[list[Content]]:
+async def store_files(blobs: Blobs, contents: Iterable[McpResultContent]) -> AsyncIterator[list[Content]]:
     """Keep what is not text while a command that names it is done; what it does not name is dropped."""
     given = [content for content in contents if not content.HasField("text")]
     if len(given) > _MOST:

@@ -76,9 +76,9 @@ class AssistDoor:
         loaded = await self._load()
         await loaded.sockets.serve(by, peer, receive, send, first, is_text=is_text)
 
-    def online(self, by: Principal) -> "dict[str, list[RoomDevice]]":
+    def find_online_devices(self, by: Principal) -> "dict[str, list[RoomDevice]]":
         """Who is online, by room."""
-        return {} if self._loaded is None else self._loaded.sockets.online(by)
+        return {} if self._loaded is None else self._loaded.sockets.find_online_devices(by)
 
     def endpoints(self) -> list[Endpoint]:
         """The RPCs. They are public to the guard: UserToken in the body is the credential."""

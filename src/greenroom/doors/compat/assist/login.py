@@ -19,7 +19,7 @@ from greenroom.services.hub import Hub
 
 logger = logging.getLogger(__name__)
 PATH = "/ws"
-LOG_IN = "log in first: UserLogin with your token"
+LOGIN_REQUIRED = "log in first: UserLogin with your token"
 _NO_CREDENTIAL = json.dumps(
     {
         "type": "error",
@@ -58,7 +58,7 @@ class Logins:
 
     def _prove_person(self, by: Principal, given: str, peer: str) -> Principal:
         """Who logs in: by the token they give, as who they are already, or as an operator who visits a room."""
-        if by.operates and given.startswith(ROOM) and is_room_name(given.removeprefix(ROOM)):
+        if by.may_operate and given.startswith(ROOM) and is_room_name(given.removeprefix(ROOM)):
             return msgspec.structs.replace(by, room=given.removeprefix(ROOM))
         who = self._credentials.prove_token(given, peer) if given else by
         if who is NOBODY or who.room is None or "answer" not in who.rights:

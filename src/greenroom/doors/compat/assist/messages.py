@@ -31,7 +31,7 @@ R = TypeVar("R", AskQuestionResponse, TaskFinishResponse, WorkReportResponse)
 REQUEST_ID = "request_id"
 """The label that holds the asking program's own id."""
 FAMILIES = ("WorkReport", "TaskFinish")
-LEAVE = ("approve", "deny")
+APPROVAL_OPTIONS = ("approve", "deny")
 
 
 def derive_ask_id(room: str, request_id: str) -> str:
@@ -161,7 +161,9 @@ def _build_question_text(ask: Ask) -> str:
 
 def _build_questions(ask: Ask) -> list[Question]:
     if not ASK_KINDS[ask.kind].in_words and not ask.questions:
-        return [Question(question=str(ask.title), options=[Option(label=word) for word in LEAVE], custom=True)]
+        return [
+            Question(question=str(ask.title), options=[Option(label=word) for word in APPROVAL_OPTIONS], custom=True)
+        ]
     return [
         Question(
             question=question.question,

@@ -37,7 +37,7 @@ class PeopleSocket:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
         by = scope.get(PRINCIPAL, NOBODY)
-        if by.room is None and not by.operates:
+        if by.room is None and not by.may_operate:
             await send({"type": "websocket.close", "code": 1008})
             return
         await send({"type": "websocket.accept"})
@@ -45,11 +45,13 @@ class PeopleSocket:
 
 
 def endpoints(door: AssistDoor) -> list[Endpoint]:
-    async def online(hub: Hub, by: Principal, request: Request) -> Response:
+    async def find_online_devices(hub: Hub, by: Principal, request: Request) -> Response:
         rooms = [
             OnlineRoom(name, [PersonOnline(one.id, one.nickname, one.connected_at) for one in devices])
-            for name, devices in sorted(door.online(by).items())
+            for name, devices in sorted(door.find_online_devices(by).items())
         ]
         return Response(msgspec.json.encode(rooms), media_type="application/json")
 
-    return [Endpoint("GET", "/api/people", "answer", online, "Who is online, by room", answer=list[OnlineRoom])]
+    return [
+        Endpoint("GET", "/api/people", "answer", find_online_devices, "Who is online, by room", answer=list[OnlineRoom])
+    ]

@@ -1,4 +1,4 @@
-"""The answering side: binary frames of `/ws`, one message each, between the hub and a person's device."""
+"""The socket `/ws` through which people answer: binary frames, one message each, to and from their devices."""
 
 import asyncio
 import logging
@@ -14,11 +14,11 @@ from greenroom.doors.compat.assist.agentassist_pb2 import (
     RequestCancelledNotification,
     WebsocketMessage,
 )
-from greenroom.doors.compat.assist.contents import extract_text, keep_files
+from greenroom.doors.compat.assist.contents import extract_text, store_files
 from greenroom.doors.compat.assist.frames import parse_frame, receive_frame
-from greenroom.doors.compat.assist.login import LOG_IN, PATH, Logins
+from greenroom.doors.compat.assist.login import LOGIN_REQUIRED, PATH, Logins
 from greenroom.doors.compat.assist.messages import (
-    LEAVE,
+    APPROVAL_OPTIONS,
     build_answered_messages,
     build_ask_messages,
     build_pending_message,
@@ -47,16 +47,16 @@ logger = logging.getLogger(__name__)
 _ASK_EVENTS = (AskRaised, AskDelegated, AskAnswered, AskExpired, AskWithdrawn)
 _LOGIN_S = 10.0
 _MOST_STRANGERS = 500
-_FRAMES = 200
+_MOST_FRAMES = 200
 _FRAMES_PER_S = 20.0
-_PENDING = 1_000
-_IDS = 1_000
+_MOST_PENDING = 1_000
+_MOST_IDS = 1_000
 _CHAT_CHARS = 65_536
-_REVOKED = (4401, "credential_ended")
+_CLOSE_REVOKED = (4401, "credential_ended")
 
 
 class AssistSockets:
-    """All devices that are connected; the guard has seen to host and origin, the first frame proves who it is."""
+    """All connected devices. The guard has checked host and origin; the first frame of a device proves who it is."""
 
     def __init__(self, hub: Hub, credentials: Credentials) -> None:
         self._hub = hub
@@ -88,17 +88,17 @@ class AssistSockets:
                 device = await self._logins.log_in_device(by, peer, receive, send, first, is_text=is_text)
         except TimeoutError:
             device = None
-            await send({"type": "websocket.close", "code": 4401, "reason": LOG_IN})
+            await send({"type": "websocket.close", "code": 4401, "reason": LOGIN_REQUIRED})
         finally:
             self._strangers -= 1
         if device is not None:
             await self._serve_device(device, receive, send, is_counted=by is not NOBODY)
 
-    def online(self, by: Principal) -> dict[str, list[RoomDevice]]:
+    def find_online_devices(self, by: Principal) -> dict[str, list[RoomDevice]]:
         """Who is online, by room: an operator sees all rooms, others their own."""
         found: dict[str, list[RoomDevice]] = {}
         for device in self._rooms.find_all_devices():
-            if by.operates or device.by.room == by.room:
+            if by.may_operate or device.by.room == by.room:
                 found.setdefault(device.by.room or "", []).append(device)
         return found
 
@@ -106,10 +106,10 @@ class AssistSockets:
         expiry = None
         if device.by.expires_at is not None:
             left_s = max(0.0, (device.by.expires_at - self._hub.log.clock.now()) / 1000)
-            expiry = asyncio.get_running_loop().call_later(left_s, device.line.close, *_REVOKED)
+            expiry = asyncio.get_running_loop().call_later(left_s, device.line.close, *_CLOSE_REVOKED)
         device.send(device.welcome)
         self._rooms.join(device)
-        for ask in find_pending(self._hub.rows, device.by, _PENDING):
+        for ask in find_pending(self._hub.rows, device.by, _MOST_PENDING):
             self._send_ask(device, ask)
         try:
             await device.line.serve(send, self._read(device, receive, is_counted))
@@ -120,21 +120,21 @@ class AssistSockets:
 
     async def _read(self, device: RoomDevice, receive: Receive, is_counted: bool) -> None:
         """Take what a device sends. The guard has counted its frames if it has seen its credential."""
-        pace = Bucket(_FRAMES, _FRAMES_PER_S)
+        frame_limit = Bucket(_MOST_FRAMES, _FRAMES_PER_S)
         while not device.line.ended:
             data = await receive_frame(receive)
             if data is None:
                 device.line.end()
-            elif not pace.take():
+            elif not frame_limit.take():
                 device.line.close(1008, "too many frames")
-            elif not is_counted and not self._has_bytes(device, len(data)):
+            elif not is_counted and not self._may_send(device, len(data)):
                 device.line.close(1008, "too_many_bytes")
             elif (message := parse_frame(data, is_text=device.is_text)) is not None:
                 await self._handle_message(device, message)
             else:
                 logger.warning("a frame of %s is no message, and is passed over", device.by.id)
 
-    def _has_bytes(self, device: RoomDevice, count: int) -> bool:
+    def _may_send(self, device: RoomDevice, count: int) -> bool:
         try:
             self._credentials.need_bytes(device.by, count)
         except CredentialRefused:
@@ -145,10 +145,10 @@ class AssistSockets:
         """Do what a message asks for. The protocol has no message for a refusal, so refusals are logged."""
         try:
             await self._run_command(device, message)
-        except (Refused, Unavailable) as no:
-            logger.info("%s of %s: %s", message.Cmd[:40], device.by.id, no)
-            if isinstance(no, Refused):
-                record_refusal(self._hub, device.by, f"WS {PATH} {message.Cmd}", no)
+        except (Refused, Unavailable) as error:
+            logger.info("%s of %s: %s", message.Cmd[:40], device.by.id, error)
+            if isinstance(error, Refused):
+                record_refusal(self._hub, device.by, f"WS {PATH} {message.Cmd}", error)
 
     async def _run_command(self, device: RoomDevice, message: WebsocketMessage) -> None:
         match message.Cmd:
@@ -162,11 +162,11 @@ class AssistSockets:
                 request_id = message.WorkReportRequest.ID or report.ID
                 await self._answer(device, request_id, list(report.contents), report.IsError)
             case "CheckMessageValidity":
-                asked = list(message.CheckMessageValidityRequest.request_ids)[:_IDS]
+                asked = list(message.CheckMessageValidityRequest.request_ids)[:_MOST_IDS]
                 validity = CheckMessageValidityResponse(validity={name: self._is_open(device, name) for name in asked})
                 device.send(WebsocketMessage(Cmd=message.Cmd, CheckMessageValidityResponse=validity))
             case "GetPendingMessages":
-                found = find_pending(self._hub.rows, device.by, _PENDING)
+                found = find_pending(self._hub.rows, device.by, _MOST_PENDING)
                 for ask in found:
                     self._shown.note(device.id, ask)
                 waiting = [build_pending_message(ask, device.family) for ask in found]
@@ -177,8 +177,8 @@ class AssistSockets:
                 online = GetOnlineUsersResponse(online_users=users, total_count=len(users))
                 device.send(WebsocketMessage(Cmd=message.Cmd, GetOnlineUsersResponse=online))
             case "SendChatMessage":
-                wish = message.SendChatMessageRequest
-                if not self._rooms.chat(device, wish.receiver_client_id, wish.content[:_CHAT_CHARS]):
+                request = message.SendChatMessageRequest
+                if not self._rooms.chat(device, request.receiver_client_id, request.content[:_CHAT_CHARS]):
                     logger.info("%s writes to a device that is not there", device.by.id)
             case "UserLogin":
                 self._rooms.rename(device, message.Nickname)
@@ -201,7 +201,7 @@ class AssistSockets:
         if ask is None:
             raise Refused("ask_not_found.question", "not_found")
         words = extract_text(contents)
-        async with keep_files(self._hub.blobs, contents) as files:
+        async with store_files(self._hub.blobs, contents) as files:
             await self._hub.asks.answer(
                 AnswerAsk(
                     by=device.by,
@@ -226,7 +226,7 @@ class AssistSockets:
             if change.row is not None and change.row.revoked_at is not None:
                 for device in self._rooms.find_all_devices():
                     if device.by.credential == change.key:
-                        device.line.close(*_REVOKED)
+                        device.line.close(*_CLOSE_REVOKED)
         for record in commit.records:
             ask = self._hub.rows.get(ASKS, record.event.ask_id)
             if ask is not None:
@@ -238,13 +238,13 @@ class AssistSockets:
         self._shown.note(device.id, ask)
 
     def _announce_event(self, ask: Ask, event: object) -> None:
-        near = (device for room in find_rooms(ask) for device in self._rooms.find_devices(room))
+        in_its_rooms = (device for room in find_rooms(ask) for device in self._rooms.find_devices(room))
         devices = [
             device
-            for device in (self._rooms.find_all_devices() if ask.asked_of or ask.delegated_to else near)
+            for device in (self._rooms.find_all_devices() if ask.asked_of or ask.delegated_to else in_its_rooms)
             if is_for(self._hub.rows, device.by, ask)
         ]
-        winner = self._rooms.get(ask.room, event.device) if isinstance(event, AskAnswered) else None
+        answerer = self._rooms.get(ask.room, event.device) if isinstance(event, AskAnswered) else None
         notices: dict[str | None, list[WebsocketMessage]] = {}
         for device in devices:
             match event:
@@ -252,7 +252,7 @@ class AssistSockets:
                     self._send_ask(device, ask)
                 case AskAnswered(device=device_id) if device.id != device_id:
                     if device.family not in notices:  # it may hold pictures: made once, not for every device
-                        who, nickname = _describe_answerer(ask, device_id, winner)
+                        who, nickname = _describe_answerer(ask, device_id, answerer)
                         notices[device.family] = build_answered_messages(
                             self._hub.blobs, ask, device.family, who, nickname
                         )
@@ -281,4 +281,4 @@ def choose_verdict(ask: Ask, words: str, is_error: bool) -> AnswerVerdict:
         return "deny"
     if ASK_KINDS[ask.kind].in_words:
         return "answer"
-    return "approve" if words.strip().lower() == LEAVE[0] else "deny"
+    return "approve" if words.strip().lower() == APPROVAL_OPTIONS[0] else "deny"

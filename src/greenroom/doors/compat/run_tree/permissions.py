@@ -35,7 +35,7 @@ class RunTreePermissions:
 
     def find_open_requests(self, runs: list[Run]) -> list[JsonObject]:
         """The calls of these runs that wait now."""
-        if not self._by.operates:
+        if not self._by.may_operate:
             return []
         ids = {run.id for run in runs}
         found = self._hub.rows.find(ASKS, {"state": "open"}, order="_key")
@@ -58,7 +58,7 @@ class RunTreePermissions:
     def _is_ours(self, ask: Ask) -> bool:
         if ask.kind != "permission" or ask.run_id is None:
             return False
-        return self._by.operates and may_see_ask(self._hub.rows, self._by, ask)
+        return self._by.may_operate and may_see_ask(self._hub.rows, self._by, ask)
 
     def _build_request(self, ask: Ask) -> JsonObject:
         self._shown.note(_VIEWER, ask)

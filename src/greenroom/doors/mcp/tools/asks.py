@@ -25,7 +25,7 @@ from greenroom.rules.runs.commands import FinishRun
 from greenroom.rules.runs.model import Run
 from greenroom.rules.runs.permission_requests import RequestPermission, hash_permission_wish
 from greenroom.rules.runs.queries import get_current_run
-from greenroom.rules.threads.queries import get_present_thread
+from greenroom.rules.threads.queries import get_current_thread
 from greenroom.services.ask_contents import read_content
 from greenroom.services.hub import Hub
 
@@ -143,7 +143,7 @@ async def _raise_ask(
             questions=questions,
             labels={name: value[:1000] for name, value in labels.items() if value},
             timeout_s=args.timeout,
-            thread_id=(run.thread_id if run else None) or get_present_thread(hub.rows, by.agent_id),
+            thread_id=(run.thread_id if run else None) or get_current_thread(hub.rows, by.agent_id),
             wish=f"key {key}" if key else f"{kind} {family} {msgspec.json.encode(said, order='sorted').decode()}",
             again_ms=None if key else _AGAIN_MS,
         )

@@ -202,7 +202,7 @@ async def msg_wait(call: McpCall[MessageWaitArgs]) -> Any:
         for_agent=args.for_agent,
     )
     need_valid_token(call, args.agent_id, args.token)
-    if agent is None and by.operates:  # a person needs a token here too, because msg_post asks everybody for one
+    if agent is None and by.may_operate:  # a person needs a token here too, because msg_post asks everybody for one
         thread = need_thread(call.hub.rows, by, args.thread_id)
         token = await call.hub.bus.get_reply_token(by, thread, by.handle)
         waited = waited._replace(sync=waited.sync._replace(reply_token=token))

@@ -81,7 +81,7 @@ def get_taint(call: McpCall[Any]) -> str:
     Empty for any other caller: of an agent's own token the rules know whose words it passes on.
     """
     by = call.by
-    if not by.operates or by.agent_id is not None:
+    if not by.may_operate or by.agent_id is not None:
         return ""
     mine = call.hub.rows.find(AGENTS, {"enrolled_by": by.credential, "state": "registered"}, limit=2)
     return f"the agent {escape_invisible(mine[0].display_name or mine[0].name)}" if len(mine) == 1 else "an MCP client"
@@ -90,7 +90,7 @@ def get_taint(call: McpCall[Any]) -> str:
 def _get_only_agent(call: McpCall[Any]) -> str | None:
     """The agent of a credential that has enrolled exactly one; a person's credential never speaks by itself."""
     by = call.by
-    if by.operates or "register" not in by.rights or by.credential is None:
+    if by.may_operate or "register" not in by.rights or by.credential is None:
         return None
     mine = call.hub.rows.find(AGENTS, {"enrolled_by": by.credential, "state": "registered"}, limit=2)
     if len(mine) > 1:

@@ -8,12 +8,12 @@ import msgspec
 from greenroom.rules.workflows.checks.agents import check_agents
 from greenroom.rules.workflows.checks.paths import check_paths
 from greenroom.rules.workflows.checks.problems import Path, Problem, suggest_nearest
-from greenroom.rules.workflows.checks.shape import MAX_STEPS, build_too_many_steps, check_shape
+from greenroom.rules.workflows.checks.shape import MAX_STEPS, build_too_many_steps_problem, check_shape
 from greenroom.rules.workflows.checks.texts import check_texts
 from greenroom.rules.workflows.checks.triggers import check_triggers
 from greenroom.rules.workflows.definition import WorkflowDefinition
 from greenroom.rules.workflows.graph import Graph
-from greenroom.rules.workflows.inputs import check_value
+from greenroom.rules.workflows.inputs import find_value_problem
 from greenroom.sentences import Words, build_sentence
 from greenroom.validation import limit_suggestions
 
@@ -37,7 +37,7 @@ def check_definition(definition: WorkflowDefinition, known: KnownNames | None = 
     """All problems of a definition, those of nested ones included."""
     known = known or KnownNames()
     if len(definition.steps) > MAX_STEPS:
-        return [build_too_many_steps()]  # and nothing else, which would take long to find
+        return [build_too_many_steps_problem()]  # and nothing else, which would take long to find
     problems = list(check_shape(definition))
     problems += check_agents(definition, known.profiles, known.runtimes)
     problems += check_triggers(definition)
@@ -133,7 +133,7 @@ def _check_nested_inputs(definition: WorkflowDefinition, at: int, inner: Workflo
             message = build_sentence("workflow_problem.input_unknown", workflow=step.workflow, name=name[:64])
             remedy = suggest_nearest(name, inner.inputs)
             yield Problem(code="unknown_input", message=message, remedy=remedy, path=path, step=step.id)
-        elif not isinstance(value, str) and (wrong := check_value(inner.inputs[name], value)):
+        elif not isinstance(value, str) and (wrong := find_value_problem(inner.inputs[name], value)):
             message = build_sentence("workflow_problem.input_given", name=name, workflow=step.workflow, problem=wrong)
             remedy = build_sentence("workflow_remedy.value_or_expression", type=inner.inputs[name].type)
             yield Problem(code="wrong_type", message=message, remedy=remedy, path=path, step=step.id)

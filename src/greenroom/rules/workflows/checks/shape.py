@@ -7,7 +7,7 @@ from typing import Any
 from greenroom.expressions import RESERVED
 from greenroom.rules.workflows.checks.problems import Path, Problem
 from greenroom.rules.workflows.definition import Input, Level, Step, WaitConfig, WorkflowDefinition
-from greenroom.rules.workflows.inputs import check_value
+from greenroom.rules.workflows.inputs import find_value_problem
 from greenroom.rules.workflows.names import EVERYWHERE
 from greenroom.rules.workflows.output_schema import find_output_schema_error
 from greenroom.sentences import Sentence, build_sentence, join_with_and
@@ -15,12 +15,12 @@ from greenroom.sentences import Sentence, build_sentence, join_with_and
 MAX_STEPS = 5000
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
-_WORK = ("prompt", "workflow", "wait", "set")
+_WORK_KEYS = ("prompt", "workflow", "wait", "set")
 PartProblem = tuple[str, Sentence, Sentence, Path]
 """code, message, remedy, and the path from the step on"""
 
 
-def build_too_many_steps() -> Problem:
+def build_too_many_steps_problem() -> Problem:
     """What is wrong with a definition of more than MAX_STEPS steps."""
     message = build_sentence("workflow_problem.too_many_steps", limit=MAX_STEPS)
     remedy = build_sentence("workflow_remedy.split_steps")
@@ -43,7 +43,7 @@ def check_shape(definition: WorkflowDefinition) -> Iterator[Problem]:
                 yield Problem(code="bad_id", message=message, remedy=remedy, path=(kind, name))
     for name, one in definition.inputs.items():
         yield from _check_input(name, one)
-    seen: dict[str, int] = {}
+    seen: set[str] = set()
     for at, step in enumerate(definition.steps):
         for code, message, remedy, path in _check_step(step):
             yield Problem(code=code, message=message, remedy=remedy, path=("steps", at, *path), step=step.id)
@@ -52,14 +52,14 @@ def check_shape(definition: WorkflowDefinition) -> Iterator[Problem]:
             remedy = build_sentence("workflow_remedy.another_id")
             path = ("steps", at, "id")
             yield Problem(code="duplicate_step", message=message, remedy=remedy, path=path, step=step.id)
-        seen[step.id] = at
+        seen.add(step.id)
 
 
 def _check_input(name: str, one: Input) -> Iterator[Problem]:
     values = [("default", one.default)] if not one.required and one.default is not None else []
     values += [("choices", choice) for choice in one.choices]
     for key, value in values:
-        wrong = check_value(one if key == "default" else Input(type=one.type), value)
+        wrong = find_value_problem(one if key == "default" else Input(type=one.type), value)
         if wrong:
             message = build_sentence("workflow_problem.input_default", name=name, key=key, problem=wrong)
             remedy = build_sentence("workflow_remedy.value", type=one.type)
@@ -75,7 +75,7 @@ def _check_step(step: Step) -> Iterator[PartProblem]:
         yield "bad_id", no_name, build_sentence("workflow_remedy.folder"), ("skill",)
     yield from _check_kind(step)
     yield from _check_numbers(step)
-    yield from _check_rounds(step)
+    yield from _check_repetition(step)
     if step.wait is not None:
         yield from _check_wait(step.wait)
     if step.on_error not in ("abort", "skip", "ignore") and not step.route:
@@ -92,12 +92,12 @@ def _check_step(step: Step) -> Iterator[PartProblem]:
             yield "wrong_kind", no_agent, build_sentence("workflow_remedy.prompt_or_skill"), ("rollback", at)
 
 
-def _check_rounds(step: Step) -> Iterator[PartProblem]:
-    """What a step does several times."""
+def _check_repetition(step: Step) -> Iterator[PartProblem]:
+    """Check the loop and the fan-out of a step."""
     if step.for_each is not None and step.loop is not None:
         both = build_sentence("workflow_problem.foreach_and_loop")
         yield "wrong_kind", both, build_sentence("workflow_remedy.nested_loop"), ("loop",)
-    if step.for_each is not None and not _can_be_item(step.for_each.name):
+    if step.for_each is not None and not _can_name_item(step.for_each.name):
         bad_name = build_sentence("workflow_problem.bad_item_name", name=step.for_each.name[:64])
         yield "bad_id", bad_name, build_sentence("workflow_remedy.item_name"), ("for_each", "as")
     if step.loop is not None and (step.loop.while_ is None) == (step.loop.until is None):
@@ -105,13 +105,13 @@ def _check_rounds(step: Step) -> Iterator[PartProblem]:
         yield "wrong_kind", message, build_sentence("workflow_remedy.one_condition"), ("loop",)
 
 
-def _can_be_item(name: str) -> bool:
+def _can_name_item(name: str) -> bool:
     taken = EVERYWHERE | RESERVED | {"index", "input", "output", "round", "trigger"}
     return _NAME.fullmatch(name) is not None and name not in taken
 
 
 def _check_kind(step: Step) -> Iterator[PartProblem]:
-    given = [key for key in _WORK if getattr(step, key) is not None]
+    given = [key for key in _WORK_KEYS if getattr(step, key) is not None]
     if step.skill is not None and "prompt" not in given:
         given.append("skill")
     if len(given) > 1:
@@ -139,7 +139,7 @@ def _check_numbers(step: Step) -> Iterator[PartProblem]:
         (("loop", "max"), loop.max if loop else None, 1, 10_000),
     ):
         if value is not None and not least <= value <= most:
-            yield _build_out_of_range(path, value, least, most)
+            yield _build_range_problem(path, value, least, most)
 
 
 def _check_wait(wait: WaitConfig) -> Iterator[PartProblem]:
@@ -149,7 +149,7 @@ def _check_wait(wait: WaitConfig) -> Iterator[PartProblem]:
         many = build_sentence("workflow_problem.waits_for", keys=join_with_and(given)) if given else nothing
         yield "wrong_kind", many, build_sentence("workflow_remedy.one_wait"), ("wait",)
     if isinstance(wait.seconds, int | float) and not 0 <= wait.seconds <= 31_536_000:
-        yield _build_out_of_range(("wait", "seconds"), wait.seconds, 0, 31_536_000)
+        yield _build_range_problem(("wait", "seconds"), wait.seconds, 0, 31_536_000)
     if wait.webhook is not None and not _ID.fullmatch(wait.webhook):
         message = build_sentence("workflow_problem.no_webhook_name")
         yield "bad_id", message, build_sentence("workflow_remedy.webhook_name"), ("wait", "webhook")
@@ -161,10 +161,10 @@ def _check_level(level: Level) -> Iterator[PartProblem]:
         yield "wrong_value", message, build_sentence("workflow_remedy.stakeholders"), ("level", "stakeholders")
     most = max(1, len(level.stakeholders))
     if level.quorum is not None and not 1 <= level.quorum <= most:
-        yield _build_out_of_range(("level", "quorum"), level.quorum, 1, most)
+        yield _build_range_problem(("level", "quorum"), level.quorum, 1, most)
 
 
-def _build_out_of_range(path: tuple[str, ...], value: float, least: int, most: int) -> PartProblem:
+def _build_range_problem(path: tuple[str, ...], value: float, least: int, most: int) -> PartProblem:
     message = build_sentence("workflow_problem.key_value", key=".".join(path), value=value)
     return "wrong_value", message, build_sentence("workflow_remedy.range", least=least, most=most), path
 

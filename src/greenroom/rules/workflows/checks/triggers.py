@@ -7,7 +7,7 @@ from greenroom.expressions import BadExpression, compile_expression
 from greenroom.rules.workflows.checks.problems import Path, Problem, suggest_nearest
 from greenroom.rules.workflows.cron import find_cron_error, find_timezone_error
 from greenroom.rules.workflows.definition import Trigger, TriggerKind, WorkflowDefinition
-from greenroom.rules.workflows.inputs import check_value
+from greenroom.rules.workflows.inputs import find_value_problem
 from greenroom.sentences import Words, build_sentence
 
 MAX_TRIGGERS = 20
@@ -63,7 +63,7 @@ def _check_trigger(trigger: Trigger, definition: WorkflowDefinition) -> Iterator
         if name not in definition.inputs:
             message = build_sentence("workflow_problem.trigger_input_unknown", name=name[:64])
             yield "unknown_input", message, suggest_nearest(name, definition.inputs), ("inputs", name)
-        elif not isinstance(value, str) and (wrong := check_value(definition.inputs[name], value)):
+        elif not isinstance(value, str) and (wrong := find_value_problem(definition.inputs[name], value)):
             remedy = build_sentence("workflow_remedy.value_or_expression", type=definition.inputs[name].type)
             message = build_sentence("workflow_problem.trigger_input", name=name, problem=wrong)
             yield "wrong_type", message, remedy, ("inputs", name)

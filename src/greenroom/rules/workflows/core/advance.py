@@ -20,23 +20,23 @@ def advance(plan: Plan, board: Board, told: news.News, now: int) -> list[Event]:
 
 def advance_by(plan: Plan, board: Board, several: Iterable[news.News], now: int) -> list[Event]:
     """The events that follow from several pieces of news, one after another."""
-    course = Transition(plan, board, now)
+    transition = Transition(plan, board, now)
     for told in several:
-        _TOLD[type(told)](course, told)
+        _TOLD[type(told)](transition, told)
         while True:
-            while course.todo:
-                what, step_id, with_ = course.todo.popleft()
-                _TODO[what](course, step_id, with_)
-            run_control.settle(course)
-            if not course.todo:
+            while transition.todo:
+                what, step_id, with_ = transition.todo.popleft()
+                _TODO[what](transition, step_id, with_)
+            run_control.settle(transition)
+            if not transition.todo:
                 break
-    return course.events
+    return transition.events
 
 
-def _begin(course: Transition, told: news.Begin) -> None:
-    for step_id in course.plan.order:
-        if not course.plan.nodes[step_id].incoming:
-            course.schedule("ready", step_id)
+def _begin(transition: Transition, told: news.Begin) -> None:
+    for step_id in transition.plan.order:
+        if not transition.plan.nodes[step_id].incoming:
+            transition.schedule("ready", step_id)
 
 
 _TOLD: dict[type[news.News], Callable[[Transition, Any], None]] = {
@@ -55,8 +55,8 @@ _TOLD: dict[type[news.News], Callable[[Transition, Any], None]] = {
     news.RetryRequested: run_control.retry,
 }
 _TODO: dict[str, Callable[[Transition, str, Any], None]] = {
-    "ready": step_start.begin_or_skip,
-    "leave": step_start.ask_permission,
+    "ready": step_start.decide_start,
+    "permission": step_start.ask_permission,
     "start": step_start.start_step,
     "attempt": step_start.make_attempt,
     "skip": step_end.skip,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from greenroom.expressions import Expression, TextTemplate, compile_expression, compile_template
-from greenroom.rules.workflows.definition import Kind, Step, WorkflowDefinition
+from greenroom.rules.workflows.definition import Step, StepKind, WorkflowDefinition
 
 _NAMES = ("inputs", "vars", "steps", "run", "input", "index", "round", "output")
 _KEPT = 256
@@ -54,7 +54,7 @@ class PlanNode:
         return self.step.id
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> StepKind:
         return self.step.kind
 
     def expression(self, text: str) -> Expression:

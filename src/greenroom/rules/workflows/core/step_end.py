@@ -24,51 +24,51 @@ from greenroom.sentences import Sentence, Words, build_sentence, shorten
 _NOTHING = WorkflowUsage()
 
 
-def end_attempt(course: Transition, news: Ended) -> None:
+def end_attempt(transition: Transition, news: Ended) -> None:
     """An attempt is over."""
-    step = course.get_attempted_step(news.step, news.attempt)
+    step = transition.get_attempted_step(news.step, news.attempt)
     if step is None:
         return
-    _look_at_budget(course, news.spent)
+    _look_at_budget(transition, news.spent)
     if news.ok:
-        succeed(course, step.id, news)
+        succeed(transition, step.id, news)
     else:
-        fail(course, step.id, (news.failure, news.error or build_sentence("step_error.failed")), news)
+        fail(transition, step.id, (news.failure, news.error or build_sentence("step_error.failed")), news)
 
 
-def set_values(course: Transition, news: Work) -> None:
+def set_values(transition: Transition, news: Work) -> None:
     """Run a step that needs no agent and no person: it computes the values of `set`."""
-    step, node = course.get_attempted_step(news.step, news.attempt), course.node(news.step)
+    step, node = transition.get_attempted_step(news.step, news.attempt), transition.node(news.step)
     if step is None:
         return
     try:
-        seen = course.values(step, node.set, input=build_own_inputs(course, node, step))
+        seen = transition.values(step, node.set, input=build_own_inputs(transition, node, step))
         output = evaluate_mapping(node.set, seen)
     except ExpressionFailed as failed:
-        fail(course, step.id, ("expression", failed.said))
+        fail(transition, step.id, ("expression", failed.said))
         return
-    succeed(course, step.id, Ended(step=step.id, attempt=step.attempt, ok=True, output=output))
+    succeed(transition, step.id, Ended(step=step.id, attempt=step.attempt, ok=True, output=output))
 
 
-def _look_at_budget(course: Transition, spent: WorkflowUsage) -> None:
+def _look_at_budget(transition: Transition, spent: WorkflowUsage) -> None:
     """A run that exceeds a limit is paused, once: whoever resumes it lets it continue."""
-    limits, before = course.plan.definition.limits, course.run.spent
+    limits, before = transition.plan.definition.limits, transition.run.spent
     after = before + spent
     reason: Sentence | None = None
     if limits.max_tokens is not None and before.tokens < limits.max_tokens <= after.tokens:
         reason = build_sentence("flow_pause.tokens", used=after.tokens, limit=limits.max_tokens)
     elif limits.max_cost_usd is not None and before.cost_usd < limits.max_cost_usd <= after.cost_usd:
         reason = build_sentence("flow_pause.usd", used=f"{after.cost_usd:.2f}", limit=f"{limits.max_cost_usd:.2f}")
-    if reason is not None and course.run.status == "running":
-        course.emit(WorkflowPaused(run_id=course.run.id, reason=reason))
+    if reason is not None and transition.run.status == "running":
+        transition.emit(WorkflowPaused(run_id=transition.run.id, reason=reason))
 
 
-def succeed(course: Transition, step_id: str, news: Ended) -> None:
+def succeed(transition: Transition, step_id: str, news: Ended) -> None:
     """What came out is shaped, looked at by the loop, and saved."""
-    node, step = course.node(step_id), course.step(step_id)
+    node, step = transition.node(step_id), transition.step(step_id)
     if node.is_plain:
         complete(
-            course,
+            transition,
             step_id,
             news.output,
             kept_as=node.step.kept_name if news.agent_id else None,
@@ -77,24 +77,26 @@ def succeed(course: Transition, step_id: str, news: Ended) -> None:
         return
     try:
         mapped = (node.output, node.go_on, node.enough, node.save)
-        seen = course.values(step, *mapped, input=build_own_inputs(course, node, step), output=news.output)
+        seen = transition.values(step, *mapped, input=build_own_inputs(transition, node, step), output=news.output)
         if node.output is not None:
             seen["output"] = evaluate_mapping(node.output, seen)
         output = seen["output"]
         again = bool(node.loop_max) and _needs_another_round(node, seen)
         saved = evaluate_mapping(node.save, seen) if step.index is None else {}
     except ExpressionFailed as failed:
-        fail(course, step_id, ("expression", failed.said), news)
+        fail(transition, step_id, ("expression", failed.said), news)
         return
     about = _build_attempt_facts(news)
     if not again:
-        complete(course, step_id, output, saved=saved, kept_as=node.step.kept_name if news.agent_id else None, **about)
+        complete(
+            transition, step_id, output, saved=saved, kept_as=node.step.kept_name if news.agent_id else None, **about
+        )
     elif step.round + 1 >= node.loop_max:
         words = build_sentence("step_error.loop", limit=node.loop_max)
-        fail(course, step_id, ("failed", words), msgspec.structs.replace(news, final=True))
+        fail(transition, step_id, ("failed", words), msgspec.structs.replace(news, final=True))
     else:
-        course.emit(StepRepeats(run_id=course.run.id, step=step_id, output=output, saved=saved, **about))
-        course.schedule("attempt", step_id)
+        transition.emit(StepRepeats(run_id=transition.run.id, step=step_id, output=output, saved=saved, **about))
+        transition.schedule("attempt", step_id)
 
 
 def _build_attempt_facts(news: Ended | None) -> dict[str, Any]:
@@ -110,20 +112,20 @@ def _needs_another_round(node: PlanNode, seen: dict[str, Any]) -> bool:
     return node.go_on.holds(seen) if node.go_on is not None else node.enough is not None
 
 
-def fail(course: Transition, step_id: str, why: tuple[str, Words], news: Ended | None = None) -> None:
+def fail(transition: Transition, step_id: str, why: tuple[str, Words], news: Ended | None = None) -> None:
     """An attempt has failed: there is another one after a while, or the step is over."""
     failure, error = why
-    node, step = course.node(step_id), course.step(step_id)
+    node, step = transition.node(step_id), transition.step(step_id)
     retry = node.step.retry
     worth = failure in retry.on if retry.on else failure != "expression"
     about = _build_attempt_facts(news)
     if worth and step.tries <= retry.max and step.attempt and not (news and news.final):
-        due = course.now + int(compute_retry_pause_s(course.run.id, step, node) * 1000)
-        course.emit(StepDelayed(run_id=course.run.id, step=step_id, error=error, due=max(due, 1), **about))
-        if due <= course.now:
-            course.schedule("attempt", step_id)
+        due = transition.now + int(compute_retry_pause_s(transition.run.id, step, node) * 1000)
+        transition.emit(StepDelayed(run_id=transition.run.id, step=step_id, error=error, due=max(due, 1), **about))
+        if due <= transition.now:
+            transition.schedule("attempt", step_id)
         return
-    give_up(course, step_id, error, **about)
+    give_up(transition, step_id, error, **about)
 
 
 def compute_retry_pause_s(run_id: str, step: WorkflowStep, node: PlanNode) -> float:
@@ -134,18 +136,18 @@ def compute_retry_pause_s(run_id: str, step: WorkflowStep, node: PlanNode) -> fl
     return max(0.0, plain * (1 + retry.jitter * chance))
 
 
-def give_up(course: Transition, step_id: str, error: Words, **about: Any) -> None:
+def give_up(transition: Transition, step_id: str, error: Words, **about: Any) -> None:
     """A step has failed for good: what that means is the step's own choice, or the policy's."""
-    node, step = course.node(step_id), course.step(step_id)
-    policy, on_error = course.plan.definition.policy, node.step.on_error
+    node, step = transition.node(step_id), transition.step(step_id)
+    policy, on_error = transition.plan.definition.policy, node.step.on_error
     if step.index is not None:
         settled = node.step.for_each is not None and node.step.for_each.join != "all"
-        close(course, step_id, "failed", error=error, debt=settled, **about)
+        close(transition, step_id, "failed", error=error, debt=settled, **about)
     elif node.is_rollback:
-        close(course, step_id, "failed", error=error, debt=True, **about)
+        close(transition, step_id, "failed", error=error, debt=True, **about)
     elif node.step.route is not None:
         close(
-            course,
+            transition,
             step_id,
             "failed",
             error=error,
@@ -154,102 +156,104 @@ def give_up(course: Transition, step_id: str, error: Words, **about: Any) -> Non
         )
     elif on_error == "skip":
         reason = build_sentence("step_reason.skipped")
-        close(course, step_id, "skipped", error=error, reason=reason, **about)
+        close(transition, step_id, "skipped", error=error, reason=reason, **about)
     elif on_error == "ignore" or policy == "allow_debt":
-        close(course, step_id, "failed", error=error, debt=True, **about)
+        close(transition, step_id, "failed", error=error, debt=True, **about)
     elif policy == "first_success":
-        close(course, step_id, "failed", error=error, **about)
+        close(transition, step_id, "failed", error=error, **about)
     else:
-        close(course, step_id, "failed", error=error, **about)
-        course.schedule("stop", step_id, ("failed", build_sentence("flow_error.step", step=step_id, error=error)))
+        close(transition, step_id, "failed", error=error, **about)
+        transition.schedule("stop", step_id, ("failed", build_sentence("flow_error.step", step=step_id, error=error)))
 
 
-def complete(course: Transition, step_id: str, output: Any, **about: Any) -> None:
-    close(course, step_id, "completed", output=output, **about)
+def complete(transition: Transition, step_id: str, output: Any, **about: Any) -> None:
+    close(transition, step_id, "completed", output=output, **about)
 
 
-def skip(course: Transition, step_id: str, reason: Words) -> None:
-    close(course, step_id, "skipped", reason=reason)
+def skip(transition: Transition, step_id: str, reason: Words) -> None:
+    close(transition, step_id, "skipped", reason=reason)
 
 
-def close(course: Transition, step_id: str, status: StepVerdict, **fields: Any) -> None:
+def close(transition: Transition, step_id: str, status: StepVerdict, **fields: Any) -> None:
     """A step or an item is over; whoever waited for it is looked at."""
-    step, node = course.step(step_id), course.node(step_id)
+    step, node = transition.step(step_id), transition.node(step_id)
     reached: list[str] = []
     if step.index is None:
         for following in node.after:
-            if course.step(following).seen + 1 >= len(course.node(following).incoming):
-                course.schedule("ready", following)
+            if transition.step(following).seen + 1 >= len(transition.node(following).incoming):
+                transition.schedule("ready", following)
             else:
                 reached.append(following)
-    course.emit(StepEnded(run_id=course.run.id, step=step_id, status=status, reached=reached, **fields))
+    transition.emit(StepEnded(run_id=transition.run.id, step=step_id, status=status, reached=reached, **fields))
     if step.index is not None and status != "cancelled":
-        course.schedule("item", get_step_id(step_id), status)
-    enough = course.plan.definition.policy == "first_success" and step_id in course.plan.last
+        transition.schedule("item", get_step_id(step_id), status)
+    enough = transition.plan.definition.policy == "first_success" and step_id in transition.plan.last
     if enough and status == "completed":
-        course.schedule("stop", step_id, ("completed", None))
+        transition.schedule("stop", step_id, ("completed", None))
 
 
-def end_item(course: Transition, fan_id: str, status: StepVerdict) -> None:
+def end_item(transition: Transition, fan_id: str, status: StepVerdict) -> None:
     """An item of a fan-out is over: the next begins, or all of them are joined."""
-    fan, node = course.step(fan_id), course.node(fan_id)
+    fan, node = transition.step(fan_id), transition.node(fan_id)
     if fan.status in STEP_ENDED or node.step.for_each is None:
         return
     join = node.step.for_each.join
     place = node.parallel + fan.done - len(fan.kept) - 1  # as many as may be began at first, and one at each end
     if (join == "any" and status == "completed") or fan.lost:
-        for one in course.items(fan):
-            cancel(course, one, build_sentence("step_reason.item_decided"))
-        course.schedule("join", fan_id)
+        for one in transition.items(fan):
+            cancel(transition, one, build_sentence("step_reason.item_decided"))
+        transition.schedule("join", fan_id)
     elif fan.done == fan.total:
-        course.schedule("join", fan_id)
+        transition.schedule("join", fan_id)
     elif place < fan.total - len(fan.kept):
-        course.schedule("attempt", build_item_id(fan_id, find_unkept_index(fan.kept, place)))
+        transition.schedule("attempt", build_item_id(fan_id, find_unkept_index(fan.kept, place)))
 
 
-def join_items(course: Transition, fan_id: str, _: Any) -> None:
+def join_items(transition: Transition, fan_id: str, _: Any) -> None:
     """All items are over, or enough of them: the fan-out ends with their outputs in order."""
-    fan, node = course.step(fan_id), course.node(fan_id)
+    fan, node = transition.step(fan_id), transition.node(fan_id)
     if fan.status in STEP_ENDED or node.step.for_each is None:
         return
-    items = course.items(fan)
+    items = transition.items(fan)
     done = [one for one in items if one.status == "completed"]
     failed = next((one for one in items if one.status == "failed"), None)
     join = node.step.for_each.join
     if (join == "all" and failed is not None) or (join == "any" and not done and items):
         first = failed or items[0]
-        give_up(course, fan_id, build_sentence("step_error.item", index=first.index, error=first.error))
+        give_up(transition, fan_id, build_sentence("step_error.item", index=first.index, error=first.error))
         return
     output: Any = [one.output for one in items]
     if join == "any":
         output = [one.output for one in done]
     try:
-        seen = course.values(fan, node.output, node.save, input={}, output=output)
+        seen = transition.values(fan, node.output, node.save, input={}, output=output)
         if node.output is not None:
             seen["output"] = evaluate_mapping(node.output, seen)
         saved = evaluate_mapping(node.save, seen)
     except ExpressionFailed as error:
-        give_up(course, fan_id, error.said)
+        give_up(transition, fan_id, error.said)
         return
-    complete(course, fan_id, seen["output"], saved=saved)
+    complete(transition, fan_id, seen["output"], saved=saved)
 
 
-def cancel(course: Transition, step: WorkflowStep, reason: Words) -> None:
+def cancel(transition: Transition, step: WorkflowStep, reason: Words) -> None:
     """A step or an item is not wanted any more."""
     if step.status in STEP_ENDED or (step.status == "pending" and step.index is None):
         return
-    abandon(course, step, reason)
-    course.emit(StepEnded(run_id=course.run.id, step=step.id, status="cancelled", reason=reason))
+    abandon(transition, step, reason)
+    transition.emit(StepEnded(run_id=transition.run.id, step=step.id, status="cancelled", reason=reason))
 
 
-def abandon(course: Transition, step: WorkflowStep, reason: Words) -> None:
+def abandon(transition: Transition, step: WorkflowStep, reason: Words) -> None:
     """Have what a step waits for outside ended."""
     match step.waits_kind:
-        case "workflow" if course.is_whole_tree:
+        case "workflow" if transition.is_whole_tree:
             return
         case "run" | "workflow" | "ask" as kind:
             what = OutsideWork(kind, step.waits_key)
-            course.emit(EndingWanted(run_id=course.run.id, step=step.id, what=what, reason=shorten(reason, 500)))
+            transition.emit(
+                EndingWanted(run_id=transition.run.id, step=step.id, what=what, reason=shorten(reason, 500))
+            )
         case "message" | "webhook" | "time" | "engine" | None:
             return
         case _:

@@ -15,10 +15,10 @@ from greenroom.sentences import Sentence, build_sentence
 
 _AttemptState = tuple[Literal["running", "waiting"], StepWait, int, bool]
 MOST_ITEMS = 10_000
-RECOMMENDED_S = 300
+RECOMMENDED_TIMEOUT_S = 300
 
 
-class UnusableValue(Exception):
+class BadStepValue(Exception):
     """A value that an expression gave cannot be used; `said` says why."""
 
     def __init__(self, said: Sentence) -> None:
@@ -26,54 +26,56 @@ class UnusableValue(Exception):
         self.said = said
 
 
-def begin_or_skip(course: Transition, step_id: str, _: Any) -> None:
+def decide_start(transition: Transition, step_id: str, _: Any) -> None:
     """All steps before it are over: start it, or skip it."""
-    node, step = course.node(step_id), course.step(step_id)
-    if course.run.status != "running":
-        _hold(course, step_id, leave=False)
+    node, step = transition.node(step_id), transition.step(step_id)
+    if transition.run.status != "running":
+        _hold(transition, step_id, leave=False)
         return
     try:
-        ways = [_is_taken(course, way) for way in node.incoming]
-        if ways and not (any(ways) if node.step.join == "any" else all(ways)):
-            course.schedule("skip", step_id, build_sentence("step_reason.no_way"))
-        elif node.when is not None and not node.when.holds(course.values(step, node.when)):
-            course.schedule("skip", step_id, build_sentence("step_reason.condition", condition=node.step.when))
+        taken = [_is_taken(transition, edge) for edge in node.incoming]
+        if taken and not (any(taken) if node.step.join == "any" else all(taken)):
+            transition.schedule("skip", step_id, build_sentence("step_reason.no_way"))
+        elif node.when is not None and not node.when.holds(transition.values(step, node.when)):
+            transition.schedule("skip", step_id, build_sentence("step_reason.condition", condition=node.step.when))
         else:
-            course.schedule("leave", step_id)
+            transition.schedule("permission", step_id)
     except ExpressionFailed as failed:
-        course.schedule("fail", step_id, ("expression", failed.said))
+        transition.schedule("fail", step_id, ("expression", failed.said))
 
 
-def _hold(course: Transition, step_id: str, *, leave: bool) -> None:
-    if course.run.status == "paused":
-        course.emit(StepHeld(run_id=course.run.id, step=step_id, leave=leave))
+def _hold(transition: Transition, step_id: str, *, leave: bool) -> None:
+    if transition.run.status == "paused":
+        transition.emit(StepHeld(run_id=transition.run.id, step=step_id, leave=leave))
 
 
-def _is_taken(course: Transition, way: IncomingEdge) -> bool:
-    source = course.step(way.source)
-    if way.on_error:
+def _is_taken(transition: Transition, edge: IncomingEdge) -> bool:
+    source = transition.step(edge.source)
+    if edge.on_error:
         return source.status == "failed" and not source.debt
     if source.status != "completed" and not source.debt:
         return False
-    seen = course.values(None, *way.conditions, output=source.output)
-    return not way.conditions or any(condition.holds(seen) for condition in way.conditions)
+    seen = transition.values(None, *edge.conditions, output=source.output)
+    return not edge.conditions or any(condition.holds(seen) for condition in edge.conditions)
 
 
-def ask_permission(course: Transition, step_id: str, _: Any) -> None:
+def ask_permission(transition: Transition, step_id: str, _: Any) -> None:
     """Ask people first where the step's level says so; begin otherwise."""
-    node = course.node(step_id)
+    node = transition.node(step_id)
     level = node.step.level
     if level.kind == "mechanical":
-        course.schedule("pass" if node.kind == "gate" else "start", step_id)
+        transition.schedule("pass" if node.kind == "gate" else "start", step_id)
         return
-    seconds = (level.timeout_s or RECOMMENDED_S) if level.kind == "recommended" else level.timeout_s
-    number, before = course.step(step_id).attempt + 1, course.step(step_id).waits_for
-    course.emit(
+    seconds = (level.timeout_s or RECOMMENDED_TIMEOUT_S) if level.kind == "recommended" else level.timeout_s
+    number, before = transition.step(step_id).attempt + 1, transition.step(step_id).waits_for
+    transition.emit(
         StepAsked(
-            run_id=course.run.id,
+            run_id=transition.run.id,
             step=step_id,
-            ask_id=derive_id("ask", course.now, course.run.id, step_id, number, "leave", before and str(before)),
-            due=course.now + seconds * 1000 if seconds else 0,
+            ask_id=derive_id(
+                "ask", transition.now, transition.run.id, step_id, number, "leave", before and str(before)
+            ),
+            due=transition.now + seconds * 1000 if seconds else 0,
             reason=_describe_asked(level),
         )
     )
@@ -96,34 +98,34 @@ def _describe_asked(level: Level) -> Sentence:
     return build_sentence("step_reason.first_agree_some", level=kind, count=count, people=people)
 
 
-def start_step(course: Transition, step_id: str, _: Any) -> None:
+def start_step(transition: Transition, step_id: str, _: Any) -> None:
     """Begin a step: a fan-out opens, anything else makes an attempt."""
-    node = course.node(step_id)
+    node = transition.node(step_id)
     if node.items is None:
-        make_attempt(course, step_id, None)
+        make_attempt(transition, step_id, None)
         return
     try:
         items = node.items
         if not isinstance(items, list):
-            items = items.evaluate(course.values(course.step(step_id), items))
+            items = items.evaluate(transition.values(transition.step(step_id), items))
         if not isinstance(items, list):
-            raise UnusableValue(build_sentence("step_error.expression_kind", value=_render_value(items)))
+            raise BadStepValue(build_sentence("step_error.expression_kind", value=_render_value(items)))
         if len(items) > MOST_ITEMS:
-            raise UnusableValue(build_sentence("step_error.too_many_items", count=len(items), limit=MOST_ITEMS))
-    except (ExpressionFailed, UnusableValue) as error:
-        course.schedule("fail", step_id, ("expression", error.said))
+            raise BadStepValue(build_sentence("step_error.too_many_items", count=len(items), limit=MOST_ITEMS))
+    except (ExpressionFailed, BadStepValue) as error:
+        transition.schedule("fail", step_id, ("expression", error.said))
         return
-    kept = _find_kept(course, course.step(step_id), items)
-    course.emit(StepFanned(run_id=course.run.id, step=step_id, items=items, kept=kept))
+    kept = _find_kept_items(transition, transition.step(step_id), items)
+    transition.emit(StepFanned(run_id=transition.run.id, step=step_id, items=items, kept=kept))
     if len(kept) == len(items):
-        course.schedule("join", step_id)
+        transition.schedule("join", step_id)
     for place in range(min(node.parallel, len(items) - len(kept))):
-        course.schedule("attempt", build_item_id(step_id, find_unkept_index(kept, place)))
+        transition.schedule("attempt", build_item_id(step_id, find_unkept_index(kept, place)))
 
 
-def _find_kept(course: Transition, fan: WorkflowStep, items: list[Any]) -> list[int]:
+def _find_kept_items(transition: Transition, fan: WorkflowStep, items: list[Any]) -> list[int]:
     """The items of a fan-out that is retried which were completed, and are the same as then."""
-    before = [course.step(build_item_id(fan.id, index)) for index in range(min(fan.total, len(items)))]
+    before = [transition.step(build_item_id(fan.id, index)) for index in range(min(fan.total, len(items)))]
     return [at for at, one in enumerate(before) if one.status == "completed" and one.item == items[at]]
 
 
@@ -140,24 +142,24 @@ def _render_value(value: object) -> str:
     return repr(value)[:60]
 
 
-def make_attempt(course: Transition, step_id: str, before: Interrupted | None) -> None:
+def make_attempt(transition: Transition, step_id: str, interrupted: Interrupted | None) -> None:
     """Start an attempt, unless the run is paused or has as many as `max_parallel` allows."""
-    run, node, step = course.run, course.node(step_id), course.step(step_id)
+    run, node, step = transition.run, transition.node(step_id), transition.step(step_id)
     if run.status != "running" and not node.is_rollback:
-        _hold(course, step_id, leave=True)
+        _hold(transition, step_id, leave=True)
         return
-    works = node.kind in ("agent", "workflow", "set")
+    is_counted = node.kind in ("agent", "workflow", "set")
     others = run.working - is_working(step)
-    if works and others >= course.plan.definition.limits.max_parallel and not node.is_rollback:
-        course.emit(StepQueued(run_id=run.id, step=step_id))
+    if is_counted and others >= transition.plan.definition.limits.max_parallel and not node.is_rollback:
+        transition.emit(StepQueued(run_id=run.id, step=step_id))
         return
     number = step.attempt + 1
     try:
-        status, waits_for, due, dated = _choose_attempt_state(course, node, step, number)
-    except (ExpressionFailed, UnusableValue) as error:
-        course.schedule("fail", step_id, ("expression", error.said))
+        status, waits_for, due, dated = _choose_attempt_state(transition, node, step, number)
+    except (ExpressionFailed, BadStepValue) as error:
+        transition.schedule("fail", step_id, ("expression", error.said))
         return
-    course.emit(
+    transition.emit(
         StepBegan(
             run_id=run.id,
             step=step_id,
@@ -168,66 +170,66 @@ def make_attempt(course: Transition, step_id: str, before: Interrupted | None) -
             dated=dated,
             tries=step.tries + 1,
             round=step.round,
-            resumed=before.agent_run if before and before.can_resume else None,
-            spent=before.spent if before else WorkflowUsage(),
+            resumed=interrupted.agent_run if interrupted and interrupted.can_resume else None,
+            spent=interrupted.spent if interrupted else WorkflowUsage(),
             rollback=node.is_rollback,
         )
     )
 
 
-def _choose_attempt_state(course: Transition, node: PlanNode, step: WorkflowStep, number: int) -> _AttemptState:
+def _choose_attempt_state(transition: Transition, node: PlanNode, step: WorkflowStep, number: int) -> _AttemptState:
     """The attempt's status, what it waits for, and until when."""
-    about = (course.run.id, step.id, number)
+    about = (transition.run.id, step.id, number)
     seconds = node.step.timeout_s
-    due = course.now + seconds * 1000 if seconds else 0
+    due = transition.now + seconds * 1000 if seconds else 0
     match node.kind:
         case "agent":
-            return "running", StepWait("run", derive_id("run", course.now, *about)), due, False
+            return "running", StepWait("run", derive_id("run", transition.now, *about)), due, False
         case "workflow":
-            return "running", StepWait("workflow", derive_id("wfr", course.now, *about)), due, False
+            return "running", StepWait("workflow", derive_id("wfr", transition.now, *about)), due, False
         case "set":
             return "running", StepWait("engine"), due, False
         case _:
-            return _choose_wait_state(course, node, step, due)
+            return _choose_wait_state(transition, node, step, due)
 
 
-def _choose_wait_state(course: Transition, node: PlanNode, step: WorkflowStep, due: int) -> _AttemptState:
+def _choose_wait_state(transition: Transition, node: PlanNode, step: WorkflowStep, due: int) -> _AttemptState:
     wait = node.step.wait
     assert wait is not None  # noqa: S101 gates never come here
     if wait.webhook is not None:
         return "waiting", StepWait("webhook", wait.webhook), due, False
     if wait.message is not None:
         text = node.template(wait.message.thread)
-        thread = text.render(course.values(step, text, input=build_own_inputs(course, node, step)))
+        thread = text.render(transition.values(step, text, input=build_own_inputs(transition, node, step)))
         return "waiting", StepWait("message", thread), due, False
     if wait.until is not None:
-        return "waiting", StepWait("time"), _parse_moment(_evaluate_text(course, node, step, wait.until)), True
+        return "waiting", StepWait("time"), _parse_time(_evaluate_text(transition, node, step, wait.until)), True
     value = wait.seconds
     if isinstance(value, str):
-        value = _evaluate_text(course, node, step, value)
+        value = _evaluate_text(transition, node, step, value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 10**10:
-        raise UnusableValue(build_sentence("step_error.seconds", value=_render_value(value)))
-    return "waiting", StepWait("time"), max(course.now + int(value * 1000), 1), False
+        raise BadStepValue(build_sentence("step_error.seconds", value=_render_value(value)))
+    return "waiting", StepWait("time"), max(transition.now + int(value * 1000), 1), False
 
 
-def _evaluate_text(course: Transition, node: PlanNode, step: WorkflowStep, text: str) -> Any:
+def _evaluate_text(transition: Transition, node: PlanNode, step: WorkflowStep, text: str) -> Any:
     expression = node.expression(text)
-    return expression.evaluate(course.values(step, expression, input=build_own_inputs(course, node, step)))
+    return expression.evaluate(transition.values(step, expression, input=build_own_inputs(transition, node, step)))
 
 
-def _parse_moment(value: Any) -> int:
+def _parse_time(value: Any) -> int:
     try:
-        moment = parse_iso(value) if isinstance(value, str) else value
+        time_ms = parse_iso(value) if isinstance(value, str) else value
     except ValueError:
-        moment = None
-    if isinstance(moment, bool) or not isinstance(moment, int | float) or not 0 <= moment < 10**14:
-        raise UnusableValue(build_sentence("step_error.until", value=_render_value(value)))
-    return max(int(moment), 1)
+        time_ms = None
+    if isinstance(time_ms, bool) or not isinstance(time_ms, int | float) or not 0 <= time_ms < 10**14:
+        raise BadStepValue(build_sentence("step_error.until", value=_render_value(value)))
+    return max(int(time_ms), 1)
 
 
-def build_own_inputs(course: Transition, node: PlanNode, step: WorkflowStep) -> dict[str, Any]:
+def build_own_inputs(transition: Transition, node: PlanNode, step: WorkflowStep) -> dict[str, Any]:
     """The step's own inputs, `input` in its texts."""
     if not node.inputs:
         return {}
-    worked: dict[str, Any] = evaluate_mapping(node.inputs, course.values(step, node.inputs))
-    return worked
+    values: dict[str, Any] = evaluate_mapping(node.inputs, transition.values(step, node.inputs))
+    return values

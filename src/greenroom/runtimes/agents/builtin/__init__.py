@@ -7,7 +7,7 @@ import msgspec
 
 from greenroom.runtimes.acp_manifest import AcpManifest, ValueInjection
 from greenroom.runtimes.agent_cli import AgentCli, DriverInfo
-from greenroom.runtimes.model_script import FAKED, ModelWiring
+from greenroom.runtimes.model_script import FAKE_SCRIPT, ModelWiring
 from greenroom.runtimes.prompt_text import DATA
 
 _MANIFEST = AcpManifest(
@@ -34,7 +34,7 @@ BUILTIN = AgentCli(
             manifest=_MANIFEST,
             quoting=DATA,
             untold=frozenset(),
-            script=msgspec.structs.replace(FAKED, command=None),
+            script=msgspec.structs.replace(FAKE_SCRIPT, command=None),
             wire_model=_wire_model,
         ),
     ),

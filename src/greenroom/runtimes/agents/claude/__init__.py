@@ -19,7 +19,7 @@ from greenroom.runtimes.agents.claude import manifest
 from greenroom.runtimes.agents.claude.adapter import ADAPTER
 from greenroom.runtimes.agents.claude.options import ClaudeOptions
 from greenroom.runtimes.agents.claude.own_rules import has_own_rules
-from greenroom.runtimes.model_script import FAKED, ModelWiring
+from greenroom.runtimes.model_script import FAKE_SCRIPT, ModelWiring
 
 if TYPE_CHECKING:
     from greenroom.runtimes.contract import Driver
@@ -59,11 +59,11 @@ CLAUDE = AgentCli(
     drivers=(
         DriverInfo(
             name=manifest.NAME,
-            load_own=_load_driver,
+            load_own_driver=_load_driver,
             quoting=manifest.QUOTING,
             attached_quoting=manifest.ATTACHED_QUOTING,
             options=ClaudeOptions,
-            script=msgspec.structs.replace(FAKED, sees_steering=False),
+            script=msgspec.structs.replace(FAKE_SCRIPT, sees_steering=False),
             wire_model=_wire_model,
         ),
         DriverInfo(name=ADAPTER.name, manifest=ADAPTER, quoting=manifest.QUOTING, wire_model=_wire_adapter),

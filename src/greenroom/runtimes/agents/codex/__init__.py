@@ -19,7 +19,7 @@ from greenroom.runtimes.agent_cli import (
 from greenroom.runtimes.agents.codex import manifest
 from greenroom.runtimes.agents.codex.adapter import ADAPTER
 from greenroom.runtimes.agents.codex.options import CodexOptions
-from greenroom.runtimes.model_script import FAKED, ModelWiring
+from greenroom.runtimes.model_script import FAKE_SCRIPT, ModelWiring
 from greenroom.runtimes.prompt_text import PromptQuoting
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _wire_adapter(home: Path, model_url: str) -> ModelWiring:
 
 
 def _build_env(home: Path) -> dict[str, str]:
-    """It keeps the program of its sandbox in its home, but not if that is a folder for temporary files."""
+    """Codex keeps its sandbox program in CODEX_HOME, unless that is below TMPDIR."""
     folder = home / "tmp"
     folder.mkdir(parents=True, exist_ok=True)
     return {"FAKE_API_KEY": "fake", "CODEX_HOME": str(home / ".codex"), "TMPDIR": str(folder)}
@@ -66,7 +66,7 @@ def _build_entry(command: list[str]) -> JsonObject:
 
 
 def _read_line(line: JsonObject) -> ConversationLine:
-    """The first line says where it was."""
+    """Read the working directory from the first line, and the person's words from their messages."""
     match line:
         case {"type": "session_meta", "payload": {"cwd": str(directory)}}:
             return ConversationLine(directory=directory)
@@ -82,7 +82,7 @@ CODEX = AgentCli(
     drivers=(
         DriverInfo(
             name=manifest.NAME,
-            load_own=_load_driver,
+            load_own_driver=_load_driver,
             quoting=manifest.QUOTING,
             options=CodexOptions,
             wire_model=_wire_model,
@@ -92,7 +92,7 @@ CODEX = AgentCli(
             manifest=ADAPTER,
             quoting=PromptQuoting(skills=True),
             # It asks only for what leaves its sandbox.
-            script=msgspec.structs.replace(FAKED, command="USE_TOOL bash! COMMAND\nSAY TEXT"),
+            script=msgspec.structs.replace(FAKE_SCRIPT, command="USE_TOOL bash! COMMAND\nSAY TEXT"),
             wire_model=_wire_adapter,
         ),
     ),

@@ -50,7 +50,7 @@ _MANIFEST = AcpManifest(
 )
 
 
-def _read_record(line: JsonObject) -> CallUsage | str | None:
+def _read_usage_entry(line: JsonObject) -> CallUsage | str | None:
     match line:
         case {"type": "session.usage_record", "id": str(id), "data": {"usage": dict(used)}}:
             return CallUsage(
@@ -93,5 +93,5 @@ COPILOT = AgentCli(
     },
     own_paths=(".copilot", ".github/copilot-instructions.md"),
     mcp_config=McpConfig(file=".copilot/mcp-config.json", key="mcpServers", build_entry=_build_entry),
-    read_record=_read_record,
+    read_usage_entry=_read_usage_entry,
 )

@@ -54,7 +54,7 @@ _MANIFEST = AcpManifest(
 )
 
 
-def _read_record(line: JsonObject) -> CallUsage | None:
+def _read_usage_entry(line: JsonObject) -> CallUsage | None:
     match line:
         case {"type": "gemini", "id": str(id), "tokens": dict(used)}:
             return CallUsage(
@@ -88,5 +88,5 @@ GEMINI = AgentCli(
     },
     own_paths=(".gemini", "GEMINI.md"),
     mcp_config=McpConfig(file=".gemini/settings.json", key="mcpServers", build_entry=build_plain_entry),
-    read_record=_read_record,
+    read_usage_entry=_read_usage_entry,
 )

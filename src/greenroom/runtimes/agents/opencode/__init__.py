@@ -46,7 +46,7 @@ OPENCODE = AgentCli(
     drivers=(
         DriverInfo(
             name=manifest.NAME,
-            load_own=_load_driver,
+            load_own_driver=_load_driver,
             quoting=manifest.QUOTING,
             options=OpencodeOptions,
             untold=frozenset(),

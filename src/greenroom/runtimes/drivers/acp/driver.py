@@ -16,12 +16,12 @@ from greenroom.runtimes.acp_manifest import AcpManifest
 from greenroom.runtimes.contract import InstalledRuntime, Opened, SessionOptions, Spawner
 from greenroom.runtimes.drivers.acp.launch import AcpLaunch, plan_launch
 from greenroom.runtimes.drivers.acp.session import AcpSession
-from greenroom.runtimes.drivers.acp.session_record import SessionRecord
+from greenroom.runtimes.drivers.acp.usage_file_reader import UsageFileReader
 from greenroom.runtimes.launch_error import LaunchError, build_early_end
 from greenroom.runtimes.programs import find_program, write_private
 from greenroom.runtimes.prompt_text import PromptQuoting
 from greenroom.runtimes.tool_names import make_hub_name
-from greenroom.runtimes.transports.acp import AcpFailed
+from greenroom.runtimes.transports.acp import AcpError
 
 _LOGIN_NEEDED = -32000
 _PROTOCOL = 1
@@ -73,7 +73,7 @@ class AcpDriver:
             await session.close()
             words = process.last_words().strip()
             raise build_early_end(self.name, words) from None
-        except AcpFailed as error:
+        except AcpError as error:
             await session.close()
             key = "launch.says_log_in" if error.code == _LOGIN_NEEDED else "launch.says"
             raise LaunchError(key, program=self.name, error=error) from None
@@ -115,7 +115,7 @@ async def _set_up(session: AcpSession, manifest: AcpManifest, opening: SessionOp
     }
     preface = None if opening.resume else launch.preface
     opened = Opened(id if is_resumable else "", details)
-    record = SessionRecord(manifest.record, opening.env, id) if manifest.record else None
+    record = UsageFileReader(manifest.record, opening.env, id) if manifest.record else None
     session.begin(id, opened, preface=preface, is_resumed=bool(opening.resume), record=record)
 
 

@@ -24,11 +24,11 @@ from greenroom.runtimes.contract import (
     Usage,
 )
 from greenroom.runtimes.drivers.acp import form
-from greenroom.runtimes.drivers.acp.session_record import SessionRecord
 from greenroom.runtimes.drivers.acp.translator import AcpTranslator, choose_option, find_options
 from greenroom.runtimes.drivers.acp.turn_end import TokenCount, TokenMeter, read_turn_end, read_turn_failure
+from greenroom.runtimes.drivers.acp.usage_file_reader import UsageFileReader
 from greenroom.runtimes.prompt_text import PromptQuoting
-from greenroom.runtimes.transports.acp import METHOD_NOT_FOUND, AcpFailed, AcpLink
+from greenroom.runtimes.transports.acp import METHOD_NOT_FOUND, AcpConnection, AcpError
 from greenroom.runtimes.transports.heard_queue import HeardQueue
 from greenroom.sentences import build_sentence
 
@@ -67,9 +67,9 @@ class AcpSession:
         self._ears = HeardQueue()
         self._translator = AcpTranslator(manifest, hub)
         self._meter = TokenMeter(manifest)
-        self._record: SessionRecord | None = None
+        self._usage_files: UsageFileReader | None = None
         self._told_used: TokenCount | None = None
-        self.link = AcpLink(process, self._handle_message, self._ears.wait_for_room)
+        self.link = AcpConnection(process, self._handle_message, self._ears.wait_for_room)
         self._session = ""
         self._preface: str | None = None
         self._task: JsonObject = {}
@@ -90,7 +90,7 @@ class AcpSession:
         is_quiet = 0
         while is_quiet < _QUIET_ANSWERS:
             self._updated.clear()
-            with contextlib.suppress(AcpFailed):
+            with contextlib.suppress(AcpError):
                 await self.link.request("_greenroom/are_you_done", {})
             is_quiet = 0 if self._updated.is_set() else is_quiet + 1
 
@@ -101,11 +101,11 @@ class AcpSession:
         *,
         preface: str | None,
         is_resumed: bool,
-        record: SessionRecord | None,
+        record: UsageFileReader | None,
     ) -> None:
         """The agent is ready; what it sent so far, such as a replay of its history, is not for the reader."""
         self._session = session
-        self._record = record
+        self._usage_files = record
         self._preface = preface
         if is_resumed:
             self._cost_before = self._translator.cost_usd
@@ -122,8 +122,8 @@ class AcpSession:
         self._turn = AcpTurn()
         self._meter.begin()
         self._told_used = None
-        if self._record is not None:
-            self._record.begin()
+        if self._usage_files is not None:
+            self._usage_files.begin_turn()
         if self._preface:
             text, self._preface = f"{self._preface}\n\n{text}", None
         self._send(self._turn, text)
@@ -188,8 +188,12 @@ class AcpSession:
             answer = await self.link.request("session/prompt", params)
             self._meter.count(answer)
             end = self._judge(turn, read_turn_end(answer))
-            end = await self._record.confirm(end, self._translator.last_said) if self._record is not None else end
-        except AcpFailed as error:
+            end = (
+                await self._usage_files.correct_end(end, self._translator.last_said)
+                if self._usage_files is not None
+                else end
+            )
+        except AcpError as error:
             end = self._judge(turn, read_turn_failure(str(error), error.data))
         except ConnectionError:
             return  # Died reports it
@@ -222,7 +226,10 @@ class AcpSession:
         self._turn = None
         waiting, self._asked = self._asked, {}
         self._ears.put(*(PermissionWithdrawn(permission) for permission in waiting), *self._translator.finish_calls())
-        used, written = self._meter.turn, self._record.count_used() if self._record is not None else None
+        used, written = (
+            self._meter.turn,
+            self._usage_files.count_turn_tokens() if self._usage_files is not None else None,
+        )
         used = used | written if used and written else used or written
         cost, before = self._translator.cost_usd, self._cost_before
         self._cost_before = cost if cost is not None else before
@@ -264,7 +271,9 @@ class AcpSession:
         """What the turn has used, if the agent has reported or recorded more than before."""
         if self._turn is None:
             return []
-        used = self._record.count_used() if self._record is not None else self._meter.count_call(update)
+        used = (
+            self._usage_files.count_turn_tokens() if self._usage_files is not None else self._meter.count_call(update)
+        )
         if used is None or used == self._told_used:
             return []
         self._told_used = used
@@ -295,7 +304,7 @@ class AcpSession:
         await self._process.end()
         code = await gone
         silent.cancel()
-        await self.link.hang_up()
+        await self.link.close()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._ears.put(Died(code, self._process.last_words()))
         self._ears.end()

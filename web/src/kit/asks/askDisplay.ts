@@ -1,4 +1,4 @@
-/** The kinds of asks, as they are drawn. */
+/** How the page shows an ask: icon, state, title, text, folder and scope. */
 import { CircleHelp, ClipboardCheck, GitFork, ShieldCheck, Signpost, Vote } from '@lucide/vue'
 import type { Component } from 'vue'
 
@@ -22,7 +22,7 @@ const ICONS: Record<AskKind, Component> = {
 }
 
 export const getKindIcon = (kind: AskKind): Component => ICONS[kind] ?? CircleHelp
-/** What became of it, in one of the words of StatusMark. */
+/** The state of an ask, in one of the words of StatusMark. */
 export const getShownState = (ask: Ask): string =>
   ask.state === 'answered' ? { approve: 'approved', deny: 'denied', answer: 'answered' }[ask.answer?.verdict ?? 'answer'] : ask.state
 /** The same for an ask that is no longer in its list, and may only be put off. */
@@ -71,7 +71,7 @@ export function describeScope(ask: Ask, scope: 'once' | 'call' | 'run' | 'profil
   const like = scope === 'run' || scope === 'profile' ? translateLike(ask) : ''
   return like ? t('inbox.covers', { words, like }) : words
 }
-/** What a plain yes allows beyond this call, where the rule that asks says so. */
+/** What an approval allows beyond this call, where the rule that asks says so. */
 export const describeAlsoAllowed = (ask: Ask): string => (ask.labels?.reach ? t('inbox.alsoAllows', { like: translateLike(ask) }) : '')
 /** Who asks, if it is no agent. */
 export const getAskerName = (ask: Ask): string =>
@@ -79,7 +79,7 @@ export const getAskerName = (ask: Ask): string =>
     ? t('inbox.ofWorkflow', { name: ask.labels.workflow })
     : ask.asker.name || ask.labels?.agent_name || '—'
 
-const SHORT = 48
+const SHORT_COMMAND_CHARS = 48
 
 /** What is asked, in plain words: which programs would run, or which file would change. */
 export function buildTitle(ask: Ask): string {
@@ -95,7 +95,7 @@ export function buildTitle(ask: Ask): string {
           .map((word) => word.text.split('/').at(-1)!),
       ),
     ]
-    const what = command.length <= SHORT && !command.includes('\n') ? command : joinWords(programs.slice(0, 6))
+    const what = command.length <= SHORT_COMMAND_CHARS && !command.includes('\n') ? command : joinWords(programs.slice(0, 6))
     return what ? t('inbox.would.run', { what: revealSpaces(what) }) : translateTitle(ask)
   }
   const path = given.path ?? given.file_path ?? given.filePath
