@@ -42,7 +42,8 @@ def test_a_person_is_told_that_a_run_waits_for_a_node_that_is_away(stage: Stage,
     argv = command("run", "rehearsal", "SAY hi", "--node", "away")
     with subprocess.Popen(argv, env=environment(stage.hub.data), stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        assert process.stderr.readline() == "waiting — for the node away (see `greenroom node list`)\n"
+        told = "waiting — for the node away, which is not connected: see `greenroom node list`\n"
+        assert process.stderr.readline() == told
         stage.api.post(f"/api/runs/{newest(stage)['id']}/cancel", json={})
         assert process.wait(WAIT_S) == 1
     run(stage, tmp_path, "node", "remove", "away")

@@ -104,7 +104,7 @@ def run_run(args: argparse.Namespace) -> int:
         summary = _summarize_run(run) | ({"waits_for": waits_for} if waits_for else {})
         show_json(summary) if args.json else print(run["id"])
         return 0
-    return wait_for_run(client, run["id"], args.follow and not args.json, args.json)
+    return wait_for_run(client, run["id"], args.follow and not args.json, args.json, told=waits_for)
 
 
 def _describe_pinned_node(client: HubClient, run: dict[str, Any]) -> str:
@@ -150,10 +150,13 @@ def _choose_directory(args: argparse.Namespace, client: HubClient) -> str | None
     return None if client.get("profiles", args.profile)["definition"].get("directory") else str(here)
 
 
-def wait_for_run(client: HubClient, run_id: str, follow: bool, as_json: bool) -> int:
-    """Wait for a run's end, and show its progress if asked to; the exit code says whether it completed."""
+def wait_for_run(client: HubClient, run_id: str, follow: bool, as_json: bool, told: str = "") -> int:
+    """Wait for a run's end, and show its progress if asked to; the exit code says whether it completed.
+
+    `told` is what the person already knows that it waits for.
+    """
     try:
-        run = _wait_until_ended(client, run_id, follow, as_json)
+        run = _wait_until_ended(client, run_id, follow, as_json, told)
     except KeyboardInterrupt:
         print_notice(
             f"The run goes on: `greenroom runs follow {run_id}` takes it up, `greenroom runs cancel {run_id}` ends it."
@@ -169,9 +172,9 @@ def wait_for_run(client: HubClient, run_id: str, follow: bool, as_json: bool) ->
     return 0 if run["status"] == "completed" else 1
 
 
-def _wait_until_ended(client: HubClient, run_id: str, follow: bool, as_json: bool) -> dict[str, Any]:
+def _wait_until_ended(client: HubClient, run_id: str, follow: bool, as_json: bool, told: str) -> dict[str, Any]:
     """Wait for the end of the run, also across a restart of the hub, and print once what it waits for."""
-    shown, told, began = 0, "", time.monotonic()
+    shown, began = 0, time.monotonic()
     prompt = None if as_json else get_ask_prompt(client)
     while True:
         run: dict[str, Any] = retry_while_away(
@@ -185,7 +188,7 @@ def _wait_until_ended(client: HubClient, run_id: str, follow: bool, as_json: boo
             return run
         if prompt is not None and prompt.prompt_next(run_id):
             continue
-        waits_for = _describe_wait(run, time.monotonic() - began)
+        waits_for = _describe_pinned_node(client, run) or _describe_wait(run, time.monotonic() - began)
         if waits_for and waits_for != told and not as_json:
             print_notice(f"waiting — {escape_line(waits_for)}")
         told = waits_for
@@ -198,7 +201,7 @@ def _describe_wait(run: dict[str, Any], for_s: float) -> str:
         return f"{run['waiting_for']} ({what_to_do})"
     if run["status"] == "pending" and run.get("node_id"):
         return "for the agent's program, which is being started" if for_s > _UNTAKEN_S else ""
-    if run["status"] == "pending" and (run.get("pinned") or for_s > _UNTAKEN_S):
+    if run["status"] == "pending" and for_s > _UNTAKEN_S:
         which = f"the node {run['pinned']}" if run.get("pinned") else "a node that takes it"
         return f"for {which} (see `greenroom node list`)"
     return ""
