@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from greenroom.log.loop_watch import LoopNumbers, LoopWatch
+from greenroom.link.loop_watch import LoopNumbers, LoopWatch
 from greenroom.node.screen_model import SCROLLBACK_BYTES
 from greenroom.node.screens import MOST_COLUMNS, MOST_ROWS, Screen
 

@@ -19,6 +19,7 @@ from greenroom.cli.terminal import explain_error
 from greenroom.errors import Refused
 
 _MOST = 10_000
+_PAUSE_MS = 100
 _PIN = re.compile(r"[0-9a-f]{64}")
 
 
@@ -113,6 +114,7 @@ def _compute_capacity(args: argparse.Namespace) -> int:
 
 
 async def _run_node(args: argparse.Namespace, folder: Path, exposed: list[str]) -> None:
+    from greenroom.link.loop_watch import LoopWatch
     from greenroom.node.hub_addresses import HubRotation, make_local_address
     from greenroom.node.program import NodeProgram
     from greenroom.runtimes.driver_list import load_drivers
@@ -125,6 +127,7 @@ async def _run_node(args: argparse.Namespace, folder: Path, exposed: list[str]) 
         address = HubRotation(args.join, Path(args.token_file), args.pin, exposed)
     labels = [*args.label, socket.gethostname()]
     program = NodeProgram(folder, address, load_drivers(), labels, _compute_capacity(args), args.local)
+    watching = asyncio.create_task(LoopWatch(_PAUSE_MS).run())
     task = asyncio.create_task(program.run())
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, program.stop)
@@ -136,3 +139,5 @@ async def _run_node(args: argparse.Namespace, folder: Path, exposed: list[str]) 
             )
     except asyncio.CancelledError:
         logging.getLogger(__name__).info("stopped")
+    finally:
+        watching.cancel()

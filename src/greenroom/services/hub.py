@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from greenroom.buckets import Bucket
+from greenroom.link.loop_watch import LoopWatch
 from greenroom.log.blobs import Blobs
 from greenroom.log.heavy_work import HeavyWork
 from greenroom.log.log import Log
-from greenroom.log.loop_watch import LoopWatch
 from greenroom.log.model import Rows
 from greenroom.log.signals import Signals
 from greenroom.log.store import Store

@@ -16,7 +16,7 @@ from greenroom.clock import format_iso
 from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.wire import Number, build_json_response, read_query
 from greenroom.ids import id_before
-from greenroom.log.loop_watch import LoopNumbers
+from greenroom.link.loop_watch import LoopNumbers
 from greenroom.log.model import Commit, Rows
 from greenroom.log.store_sqlite import SCHEMA
 from greenroom.rules.access.model import Principal

@@ -14,7 +14,7 @@ import httpx
 import pytest
 import uvloop
 
-from greenroom.log.loop_watch import LoopWatch
+from greenroom.link.loop_watch import LoopWatch
 from greenroom.testing.hub_process import HubProcess, wait_until
 
 PAUSE_MS = 100
