@@ -23,6 +23,7 @@ from greenroom.link.policy_facts.hosts import find_hosts, parse_host
 from greenroom.link.policy_facts.read_only_programs import READERS, only_reads
 from greenroom.link.policy_facts.shell_nodes import Word
 from greenroom.link.policy_facts.shell_parser import SHELLS, ParsedShell, parse_shell
+from greenroom.link.policy_facts.unknown_programs import find_programs
 from greenroom.runtimes.guarded_paths import GUARDED
 from greenroom.runtimes.tool_kinds import get_tool_kind
 from greenroom.sentences import Sentence, build_sentence
@@ -70,7 +71,7 @@ class CallFacts:
     risk: Risk = "medium"
     digest: str = ""
     programs: frozenset[str] = frozenset()
-    """The programs of a shell call, as they are written and without their folders."""
+    """The programs of a shell call, as they are written and without their folders, and what unknown ones may run."""
     words: tuple[str, ...] = ()
     """Other words of a shell call, any of which may name a file in the working directory."""
 
@@ -233,7 +234,7 @@ def _read_shell_facts(wanted: CallRequest, kind: CallKind, text: str, doubt: Sen
         shell=shell,
         doubt=doubt or shell.doubt,
         danger=danger,
-        programs=frozenset(name for one in shell.commands for name in (one.words[0], one.program) if name),
+        programs=frozenset(name for one in shell.commands for name in find_programs(one.program, one.words)),
         words=tuple(dict.fromkeys(word for one in shell.commands for word in one.words[1:] if word)),
     )
 

@@ -106,6 +106,23 @@ def test_what_a_shell_evaluates_asks(command: str) -> None:
         "sed '1e touch x' a",
         "sed 's/1/touch x/e' a",
         "sed 's/1/touch x/ge;p' a",
+        "sed '1etouch x' a",
+        "sed -n '-ee touch x' a",
+        "sed 's/1/touch x/e#c' a",
+        "sed 's/[/]/b/e' a",
+        "sed p a --expression='1e touch x'",
+        "sort --co='touch x' a",
+        "install --strip-='touch x' a b",
+        "tar cf a --new-='touch x' b",
+        "git ls-remote --upl='touch x' a",
+        "git push --rec='touch x'",
+        "git grep --ope='touch x' a",
+        "git rebase --ex 'touch x' a",
+        "git clone --conf core.fsmonitor='touch x' a b",
+        "git archive --remote='ext::touch x' HEAD",
+        "less --lesskey-content='#env' a",
+        "wget -e use_askpass='touch x' a",
+        "ssh -I ./a.so b",
         """perl -ne 'system("touch x")' a""",
         """python3 -c'import os; os.system("touch x")'""",
         """node -p 'require("child_process").execSync("touch x")'""",
@@ -133,7 +150,30 @@ def test_code_in_the_words_of_a_program_or_in_a_variable_asks(command: str) -> N
 @pytest.mark.parametrize(
     "command",
     [
+        "ssh-agent touch x",
+        "choom -n 0 -- touch x",
+        "cmake -E time touch x",
+        "fd -x touch x",
+        "fd -xtouch x",
+        "pee 'touch x'",
+        "socat - EXEC:'touch x'",
+        "somebody --run=/bin/touch x",
+        "timeout 5 somebody touch x",
+    ],
+)
+def test_a_denied_command_among_the_words_of_an_unknown_program_asks(command: str) -> None:
+    assert decide(command) == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
         "ls",
+        "cp touch x",
+        "cat touch",
+        "somebody --touching x",
+        "sed 's/[[:space:]]*$//; /error/d' a",
+        "git push --recurse-submodules=check",
         "git status",
         "git commit -m 'Fix the lock'",
         "CI=1 npm test",

@@ -19,6 +19,11 @@ def holds_code(word: str) -> bool:
     return not _EVALUATED.isdisjoint(word)
 
 
+def is_evaluating(program: str) -> bool:
+    """Whether it is a builtin whose words are looked at here."""
+    return program in _EVALUATES
+
+
 def evaluates_words(program: str, words: tuple[str | None, ...]) -> bool:
     """Whether a builtin may evaluate one of its words, or set a variable that only the shell will know."""
     if program not in _EVALUATES:

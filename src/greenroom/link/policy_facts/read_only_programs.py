@@ -25,6 +25,8 @@ class ReadOnlyProgram(NamedTuple):
     long: frozenset[str] = frozenset()
     numbers: bool = False
     """Whether `-20` is an option."""
+    takes_next: bool = False
+    """Whether an option's value is always the next word: the letters behind it are options too."""
     operands: re.Pattern[str] | None = None
     """What its other words must look like; None for any."""
 
@@ -101,7 +103,10 @@ READERS: dict[str, ReadOnlyProgram] = {
         split_words("--reverse --numeric-sort --unique --key --field-separator --version-sort"),
     ),
     "tree": ReadOnlyProgram(
-        "adfipshDCnAqNQtcUrvu", "LIP", split_words("--noreport --dirsfirst --du --prune --filesfirst")
+        "adfipshDCnAqNQtcUrvu",
+        "LIP",
+        split_words("--noreport --dirsfirst --du --prune --filesfirst"),
+        takes_next=True,
     ),
     "date": ReadOnlyProgram(
         "uRI",
@@ -128,8 +133,8 @@ def _is_harmless(reader: ReadOnlyProgram, word: str) -> bool:
     if reader.numbers and _NUMBER.fullmatch(word):
         return True
     for letter in word[1:]:
-        if letter in reader.values:
+        if letter in reader.values and not reader.takes_next:
             return True
-        if letter not in reader.flags:
+        if letter not in reader.flags + reader.values:
             return False
     return True

@@ -81,6 +81,11 @@ _STARTS_OF_FIND = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _ENDS_OF_FIND = frozenset({";", "+"})
 
 
+def is_wrapper(program: str) -> bool:
+    """Whether it is known here how it runs another program."""
+    return program == "find" or program in _GRAMMARS or program in _RUNNERS or program.startswith(_LOADERS)
+
+
 def find_inner(program: str, words: Words) -> InnerCommand:
     """What a command runs in turn; nothing for a program that is not known to run others."""
     if program == "find":
@@ -89,8 +94,7 @@ def find_inner(program: str, words: Words) -> InnerCommand:
     exact = _parse_by_grammar(program, grammar, words) if grammar is not None else None
     if exact is not None:
         return exact
-    is_runner = grammar is not None or program in _RUNNERS or program.startswith(_LOADERS)
-    return _find_anywhere(words) if is_runner else InnerCommand()
+    return _find_anywhere(words) if is_wrapper(program) else InnerCommand()
 
 
 def _find_exec_commands(words: Words) -> tuple[Words, ...]:

@@ -11,9 +11,9 @@ from typing import Any, Literal
 from greenroom.expressions import Expression, ExpressionFailed, compile_expression
 from greenroom.link.policy_facts.call_request import CallKind, CallRequest, LineageEntry
 from greenroom.link.policy_facts.known_tools import COMMAND_ARGUMENTS
-from greenroom.link.policy_facts.shell_nodes import Word
 from greenroom.link.policy_facts.shell_parser import ParsedShell, SimpleCommand
 from greenroom.log.codec import encode
+from greenroom.rules.policy.command_patterns import find_programs, may_stand_inside, parse_command_pattern, words_fit
 from greenroom.rules.policy.globs import Glob
 from greenroom.rules.policy.model import Rule
 from greenroom.runtimes.call_facts import CallFacts, File, build_exact_key
@@ -62,12 +62,12 @@ class CompiledRule:
         self._hosts = _build_any_glob([host.lower() for host in rule.hosts])
         self._paths = [(path.startswith("/"), Glob(path.removeprefix("./"), separate="/")) for path in rule.paths]
         self._directories = [Glob(path, separate="/") for path in rule.directories]
-        self._commands = [_parse_command_pattern(command) for command in rule.commands]
+        self._commands = [parse_command_pattern(command) for command in rule.commands]
         self._arguments = {name: Glob(pattern) for name, pattern in rule.arguments.items()}
         self._when: Expression | None = compile_expression(rule.when, CEL_NAMES, condition=True) if rule.when else None
         self._is_narrow = bool(rule.paths or rule.hosts or rule.where != "any")
         self._is_for_commands = bool(rule.commands or (rule.kinds and "other" not in rule.kinds))
-        self._programs = _find_programs(rule.commands)
+        self._programs = find_programs(rule.commands)
         self._has_time = bool(rule.until is not None or rule.days or rule.hours)
 
     def may_fit(self, tool: str, kind: CallKind, profile: str | None) -> bool:
@@ -193,13 +193,13 @@ class CompiledRule:
             return "yes" if is_safe and outer and all(self._fits_command(one) for one in outer) else "no"
         if any(self._fits_command(one) for one in shell.commands):
             return "yes"
-        return "maybe" if facts.unsure else "no"
+        return "maybe" if facts.unsure or may_stand_inside(self._commands, shell) else "no"
 
     def _fits_command(self, one: SimpleCommand) -> bool:
         names = [one.words]
         if not self.covers and one.program:
             names.append((one.program, *one.words[1:]))  # a deny is not escaped by a longer name
-        return any(_words_fit(pattern, words, sure=self.covers) for pattern in self._commands for words in names)
+        return any(words_fit(pattern, words, sure=self.covers) for pattern in self._commands for words in names)
 
     def _fits_when(self, wanted: CallRequest, facts: CallFacts, place: LineageEntry) -> Fit:
         assert self._when is not None  # noqa: S101 only asked when there is one
@@ -251,28 +251,6 @@ def _build_any_glob(globs: list[str]) -> Callable[[str], bool] | None:
         return None
     patterns = [Glob(glob) for glob in globs]
     return lambda text: any(pattern.fits(text) for pattern in patterns)
-
-
-def _parse_command_pattern(text: str) -> tuple[list[Glob], bool]:
-    words = text.split()
-    is_open = words[-1] == "**"
-    return [Glob(word) for word in (words[:-1] if is_open else words)], is_open
-
-
-def _find_programs(commands: list[str]) -> frozenset[str]:
-    """The programs that commands name; none when one of them can be any program."""
-    names = [command.split()[0] for command in commands]
-    return frozenset() if any(not set(name).isdisjoint("*?\\") for name in names) else frozenset(names)
-
-
-def _words_fit(pattern: tuple[list[Glob], bool], words: tuple[Word, ...], *, sure: bool) -> bool:
-    wanted, is_open = pattern
-    if words[0] is None:
-        return False  # it can be any program: that is a doubt, not a match
-    if len(words) < len(wanted) or (len(words) > len(wanted) and not is_open):
-        return False
-    pairs = zip(wanted, words, strict=False)
-    return all((not sure) if word is None else one.fits(word) for one, word in pairs)
 
 
 def _path_fits(whole: bool, pattern: Glob, path: str, wanted: CallRequest) -> bool:
