@@ -341,3 +341,15 @@ def test_a_run_that_was_started_from_another_thread_does_not_tell_of_what_starte
     assert place.guest.get(f"/api/runs/{below}/tree").json()["tree"]["runs"] == 1
     assert any(below in text for text in heard)
     assert not [text for text in heard if above in text or place.leaks(text)]
+
+
+def test_the_ids_of_the_templates_of_others_cannot_be_guessed(place: Place) -> None:
+    asked = {"kind": "agent", "name": "confined", "threads": [place.own.ids["thread_id"]]}
+    token = place.stage.api.post("/api/credentials", json=asked).json()["token"]
+    told = []
+    for template_id in (MARK, "zqnothingqz"):
+        template = {"id": template_id, "name": "mine", "system_prompt": "mine"}
+        headers = {"Authorization": f"Bearer {token}"}
+        answer = place.guest.post("/api/templates", json=template, headers=headers)
+        told.append((answer.status_code, answer.json()["code"]))
+    assert told == [(403, told[0][1])] * 2

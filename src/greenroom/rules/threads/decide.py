@@ -234,7 +234,10 @@ def need_admin(by: Principal, thread: Thread) -> None:
 
 
 def create_template(rows: Rows, command: CreateTemplate, context: Context) -> list[Event]:
-    need_right(need_principal(command), "chat")
+    by = need_principal(command)
+    need_right(by, "chat")
+    if by.is_confined:
+        need_right(by, "all")  # it belongs to no thread, and that its id is taken says what others have
     template_id = command.template_id.strip()
     if not template_id or len(template_id) > 64 or any(c not in _ID_CHARS for c in template_id.lower()):
         raise Refused("bad_template.id")
