@@ -7,7 +7,7 @@ from greenroom.rules.policy.globs import Glob
 
 CommandPattern = tuple[list[Glob], bool]
 """The words of a command, and whether more may follow."""
-_MOST_WORDS = 200
+_MOST_WORDS = 100
 """Of a program that is not known; each is looked at as the beginning of a command."""
 
 

@@ -197,7 +197,7 @@ class CompiledRule:
 
     def _fits_command(self, one: SimpleCommand) -> bool:
         names = [one.words]
-        if not self.covers and one.program:
+        if not self.covers and one.program not in ("", one.words[0]):
             names.append((one.program, *one.words[1:]))  # a deny is not escaped by a longer name
         return any(words_fit(pattern, words, sure=self.covers) for pattern in self._commands for words in names)
 
