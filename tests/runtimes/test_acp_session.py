@@ -23,6 +23,7 @@ from greenroom.runtimes.contract import (
 from greenroom.runtimes.driver_list import load_driver
 from greenroom.runtimes.drivers.acp.driver import HELLO
 from greenroom.runtimes.transports.heard_queue import HeardQueue
+from greenroom.sentences import build_sentence
 from greenroom.testing.timeouts import WAIT_S
 from tests.runtimes.acp_rig import Desk
 from tests.runtimes.odd_agent import FLOOD
@@ -116,7 +117,7 @@ async def test_a_slow_reader_holds_the_agent_back() -> None:
 
 async def test_lines_that_are_no_messages_are_passed_over_and_a_strange_end_is_a_failure(stage: Stage) -> None:
     heard = await play(await stage.open("says strange things"), "go")
-    assert heard[0] == TurnEnded(reason="failed", error="the agent stopped for a reason that is not known: bored")
+    assert heard[0] == TurnEnded(reason="failed", error=build_sentence("run_error.unknown_stop", reason="bored"))
 
 
 async def test_an_error_of_the_agent_is_told_with_its_details(stage: Stage) -> None:
