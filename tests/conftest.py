@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from greenroom.app import NOUNS
-from greenroom.log.check import check_sqlite
 from greenroom.log.check_postgres import check_postgres
+from greenroom.log.check_sqlite import check_sqlite
 from greenroom.node.processes import ProcessSpawner, find_tree
 from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.postgres import PostgresServer, postgres_server

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from greenroom.app import NOUNS, open_hub
 from greenroom.ids import new_id, new_secret
-from greenroom.log.check import check_sqlite
+from greenroom.log.check_sqlite import check_sqlite
 from greenroom.rules.access.model import HUB
 from greenroom.rules.threads.commands import CreateThread
 from greenroom.services.bus import PostResult

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from greenroom.app import NOUNS, open_hub
-from greenroom.log.check import check_sqlite
+from greenroom.log.check_sqlite import check_sqlite
 from greenroom.log.data_directory import MARK, StoreUnusable
 from greenroom.log.store_sqlite import FILE
 from greenroom.testing.hub_process import HubProcess

@@ -10,8 +10,9 @@ import msgspec
 
 from greenroom.clock import Clock
 from greenroom.errors import Refused
-from greenroom.log.check import CheckReport, check_sqlite
+from greenroom.log.check import CheckReport
 from greenroom.log.check_postgres import check_postgres
+from greenroom.log.check_sqlite import check_sqlite
 from greenroom.log.log import Log
 from greenroom.log.model import Command, CommandActor, Context, Event, Noun, Recorded, Row, Rows, Table, Tx
 from greenroom.log.rebuild import ensure_rows

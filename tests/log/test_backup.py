@@ -17,7 +17,7 @@ from greenroom.errors import Refused, Unavailable
 from greenroom.log import backup as module
 from greenroom.log.backup import BackupManifest, backup
 from greenroom.log.blobs import FileBlobs
-from greenroom.log.check import check_sqlite
+from greenroom.log.check_sqlite import check_sqlite
 from greenroom.log.data_directory import StoreUnusable
 from greenroom.log.restore import restore
 from greenroom.testing.timeouts import WAIT_S

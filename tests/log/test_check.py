@@ -9,7 +9,8 @@ import apsw
 import pytest
 
 from greenroom.log.blobs import FileBlobs
-from greenroom.log.check import CheckFinding, CheckReport, check_sqlite
+from greenroom.log.check import CheckFinding, CheckReport
+from greenroom.log.check_sqlite import check_sqlite
 from greenroom.log.data_directory import StoreUnusable
 from greenroom.log.rebuild import forget_rows
 from tests.log.notebook import NOTEBOOK, OTHER, WRITER, EraseNote, StarNote, TearPage, note, open_notebook

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from greenroom.app import NOUNS, open_hub
 from greenroom.errors import Refused
 from greenroom.ids import new_id, new_secret
-from greenroom.log.check import check_sqlite
+from greenroom.log.check_sqlite import check_sqlite
 from greenroom.log.model import Command
 from greenroom.rules.access.model import HUB
 from greenroom.rules.threads import commands as c

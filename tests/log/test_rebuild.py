@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from greenroom.log.check import check_sqlite
+from greenroom.log.check_sqlite import check_sqlite
 from greenroom.log.codec import Codec, UnknownEvent
 from greenroom.log.model import Noun
 from greenroom.log.rebuild import compute_fingerprint, ensure_rows, forget_rows

@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from greenroom.log.check import check_sqlite
+from greenroom.log.check_sqlite import check_sqlite
 from greenroom.log.sqlite_text_index import WAITING
 from tests.log.notebook import (
     NOTEBOOK,

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from greenroom.app import NOUNS
-from greenroom.log.check import check_sqlite
+from greenroom.log.check_sqlite import check_sqlite
 from greenroom.log.data_directory import FILES
 from greenroom.log.store_sqlite import APPLICATION_ID, MECHANISM
 from greenroom.testing.hub_process import HubProcess

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from greenroom.app import NOUNS
-from greenroom.log.check import check_sqlite
+from greenroom.log.check_sqlite import check_sqlite
 from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.machine_requirements import need_program
 from greenroom.testing.timeouts import WAIT_S

@@ -87,7 +87,7 @@ def run_check(args: argparse.Namespace) -> int:
 
 def _check_log(data: Path, progress: Any) -> Any:
     """Verify the log wherever the settings say that it is."""
-    from greenroom.log.check import check_sqlite
+    from greenroom.log.check_sqlite import check_sqlite
     from greenroom.rules.registry import NOUNS
 
     database = settings.get_database(data)

@@ -17,7 +17,8 @@ from greenroom import __version__
 from greenroom.clock import SystemClock, format_iso
 from greenroom.errors import Refused, Unavailable
 from greenroom.log.blobs import build_blob_path
-from greenroom.log.check import find_named_files, get_file_fault
+from greenroom.log.check import get_file_fault
+from greenroom.log.check_sqlite import find_named_files
 from greenroom.log.data_directory import FILE, FILES, need_database, sync_folder
 from greenroom.log.model import Noun
 from greenroom.log.sqlite_file import connect

@@ -1,8 +1,8 @@
-"""Verifies what must be true of a data directory, also while the hub runs."""
+"""Verifies what must be true of a log, its rows and its files, also while the hub runs, whatever database has them."""
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -15,28 +15,17 @@ from greenroom.log import sqlite_rows
 from greenroom.log.blobs import build_blob_path
 from greenroom.log.chain import GENESIS, Chain
 from greenroom.log.codec import Codec
-from greenroom.log.data_directory import FILES, need_database, read_acknowledged_seq
 from greenroom.log.model import Noun, Table
 from greenroom.log.rebuild import MARK, build_projector, compute_fingerprint
-from greenroom.log.sqlite_file import connect
 from greenroom.log.sqlite_row_writer import SqliteRowWriter
-from greenroom.log.sqlite_text_index import SqliteTextIndex
 from greenroom.log.store_sqlite import (
-    APPLICATION_ID,
     MECHANISM,
-    SCHEMA,
 )
 
 Progress = Callable[[str, int, int], None]
-_RESTORE = "Restore the newest good backup with `greenroom restore`."
-_REBUILD = "Stop the hub and rebuild the rows with `greenroom check --rebuild`."
+RESTORE = "Restore the newest good backup with `greenroom restore`."
+REBUILD = "Stop the hub and rebuild the rows with `greenroom check --rebuild`."
 _BATCH = 1000
-_DAMAGE_SHOWN = 5
-_DAMAGED_SCHEMA = """
-SELECT name FROM sqlite_schema WHERE typeof(type) != 'text' OR typeof(name) != 'text' OR typeof(tbl_name) != 'text'
-OR typeof(sql) NOT IN ('text', 'null') OR tbl_name NOT IN (SELECT name FROM sqlite_schema WHERE type = 'table')
-"""
-"""What SQLite itself takes for granted: every entry is a text and belongs to a table."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +55,6 @@ class CheckReport:
         return all(finding.level == "note" for finding in self.findings)
 
 
-def check_sqlite(data: Path, nouns: Sequence[Noun], progress: Progress | None = None) -> CheckReport:
-    """Verify the log, its rows and its files on one snapshot; nothing is written."""
-    return SqliteCheck(data, nouns, progress or (lambda what, done, of: None)).run()
-
-
 class Check:
     """One check in progress: what is the same for every store. It uses plain SQL."""
 
@@ -90,7 +74,7 @@ class Check:
             self._find(
                 "events_lost",
                 f"The log ends at event {self._checked.seq}, but {self._acknowledged} were acknowledged:"
-                f" its newest part is lost. {_RESTORE}",
+                f" its newest part is lost. {RESTORE}",
                 seq=self._checked.seq + 1,
             )
         self._check_pages(connection)
@@ -113,17 +97,17 @@ class Check:
         expected = 1
         for raw in connection.execute("SELECT seq, at, by, type, v, data FROM events ORDER BY seq"):
             if raw[0] != expected:
-                self._find("seq_gap", f"Event {expected} is missing from the log. {_RESTORE}", seq=expected)
+                self._find("seq_gap", f"Event {expected} is missing from the log. {RESTORE}", seq=expected)
                 return False
             fault = chain.follow(raw)
             if fault:
-                self._find("chain_broken", f"{fault} {_RESTORE}", seq=expected)
+                self._find("chain_broken", f"{fault} {RESTORE}", seq=expected)
             try:
                 record = codec.decode(*raw)
                 writer.seq = expected
                 project(writer, record)
             except Exception as error:  # whatever a damaged event makes of a decoder or a projection
-                self._find("event_unreadable", f"Event {expected} cannot be read ({error!r}). {_RESTORE}", seq=expected)
+                self._find("event_unreadable", f"Event {expected} cannot be read ({error!r}). {RESTORE}", seq=expected)
                 return False
             if expected % _BATCH == 0:
                 writer.flush()
@@ -134,7 +118,9 @@ class Check:
         self._progress("events", self._checked.seq, self._checked.seq)
         if not chain.broken and (stray := chain.get_surplus_link()) is not None:
             self._find(
-                "chain_broken", f"The chain names event {stray}, which is no privileged one. {_RESTORE}", seq=stray
+                "chain_broken",
+                f"The chain names event {stray}, which is no privileged one. {RESTORE}",
+                seq=stray,
             )
         self._checked.chain_seq, self._checked.chain = chain.seq, chain.hash.hex()
         return True
@@ -169,17 +155,17 @@ class Check:
                 seq, message = made[1], f"A {what} ({made[0]!r}) is missing that the log accounts for."
             else:
                 seq, message = made[1], f"A {what} ({made[0]!r}) is not what the log makes of it."
-            self._find("rows_differ", f"{message} {_REBUILD}", seq=seq)
+            self._find("rows_differ", f"{message} {REBUILD}", seq=seq)
             return
 
     def _check_bookkeeping(self, connection: Any) -> None:
         head = self._checked.seq
         unfounded = "SELECT name, first, last FROM commands WHERE first < 1 OR first > last OR last > ? LIMIT 1"
         for name, first, last in connection.execute(unfounded, (head,)):
-            message = f"A key of {name} stands for events {first} to {last}, which are not in the log. {_RESTORE}"
+            message = f"A key of {name} stands for events {first} to {last}, which are not in the log. {RESTORE}"
             self._find("command_unfounded", message, seq=first)
         for name, seq in connection.execute("SELECT name, seq FROM cursors WHERE seq > ?", (head,)):
-            message = f"The reactor {name} claims to have seen event {seq}, but the log ends at {head}. {_RESTORE}"
+            message = f"The reactor {name} claims to have seen event {seq}, but the log ends at {head}. {RESTORE}"
             self._find("cursor_ahead", message, seq=seq)
 
     def _check_files(self, connection: Any) -> None:
@@ -189,7 +175,7 @@ class Check:
             self._progress("files", number, len(names))
             fault = get_file_fault(self._files, name)
             if fault and name in self._find_files_named_now():  # it may have gone with its thread since the snapshot
-                self._find(f"file_{fault}", f"The payload file {name} is {fault}. {_RESTORE}")
+                self._find(f"file_{fault}", f"The payload file {name} is {fault}. {RESTORE}")
         self._progress("files", len(names), len(names))
 
     def _find(self, code: str, message: str, level: Literal["error", "note"] = "error", seq: int | None = None) -> None:
@@ -214,85 +200,6 @@ class Check:
     def _find_files_named_now(self) -> set[str]:
         """The same, of this moment."""
         raise NotImplementedError
-
-
-class SqliteCheck(Check):
-    """The check of a log in a SQLite file."""
-
-    def __init__(self, data: Path, nouns: Sequence[Noun], progress: Progress) -> None:
-        self._path = need_database(data)
-        reached = read_acknowledged_seq(data)  # before the snapshot, which then is at least as far
-        super().__init__(nouns, data / FILES, progress, reached)
-
-    def run(self) -> CheckReport:
-        try:
-            with contextlib.closing(connect(self._path)) as connection:
-                connection.execute("BEGIN")
-                self._check_all(connection)
-        except (apsw.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
-            self._find("database_damaged", f"The database cannot be read on ({error}). {_RESTORE}")
-        return self._checked
-
-    def _is_ours(self, connection: apsw.Connection) -> bool:
-        found: int = connection.pragma("user_version")
-        if connection.pragma("application_id") != APPLICATION_ID:
-            self._find("not_greenroom", f"{self._path} is not a Greenroom database: choose another --data directory.")
-        elif found > SCHEMA:
-            self._find(
-                "newer_schema",
-                f"The database was written by a newer greenroom (schema {found}, this one knows {SCHEMA}):"
-                " check it with that version.",
-            )
-        else:
-            return True
-        return False
-
-    def _check_pages(self, connection: apsw.Connection) -> None:
-        self._progress("pages", 0, 1)
-        told = [text for (text,) in connection.execute(f"PRAGMA integrity_check({_DAMAGE_SHOWN})")]
-        told += [f"{name!r} in the schema" for (name,) in connection.execute(_DAMAGED_SCHEMA)]
-        if told != ["ok"]:
-            self._find("database_damaged", f"SQLite finds damage: {'; '.join(told)}. {_RESTORE}")
-        self._progress("pages", 1, 1)
-
-    def _compare_text(self, table: Table[Any], connection: apsw.Connection, scratch: apsw.Connection) -> None:
-        """Every word of the full-text index with the number of its rows, and how many rows there are of each length."""
-        name = f"text_{table.name}"
-        SqliteTextIndex(scratch, table).leave_out(SqliteTextIndex(connection, table).find_waiting())
-        for each in (connection, scratch):
-            each.execute(f"CREATE VIRTUAL TABLE temp.words_{name} USING fts5vocab(main, '{name}', 'row')")
-        # As bytes: the index cuts a very long word without looking where a character ends.
-        query = f"SELECT CAST(term AS BLOB), doc, cnt FROM temp.words_{name} ORDER BY term"  # noqa: S608
-        lengths = f"SELECT sz, count(*) FROM {name}_docsize GROUP BY sz ORDER BY sz"  # noqa: S608
-        for found, made in zip_longest(connection.execute(query), scratch.execute(query)):
-            if found != made:
-                word = (found or made)[0].decode(errors="replace")
-                self._find(
-                    "search_differs",
-                    f"The word {word!r} is not indexed in {table.name} as the log makes it. {_REBUILD}",
-                )
-                return
-        if connection.execute(lengths).fetchall() != scratch.execute(lengths).fetchall():
-            self._find("search_differs", f"The index of {table.name} has not the rows that the log makes. {_REBUILD}")
-
-    def _find_named_files(self, connection: apsw.Connection) -> set[str]:
-        return find_named_files(connection, self._tables)
-
-    def _find_files_named_now(self) -> set[str]:
-        with contextlib.closing(connect(self._path)) as connection:
-            return find_named_files(connection, self._tables)
-
-
-def find_named_files(connection: apsw.Connection, tables: Iterable[Table[Any]]) -> set[str]:
-    """The payload files that rows name, also rows that another version of the program has made."""
-    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    return {
-        name
-        for table in tables
-        if table.file and f"row_{table.name}" in there
-        for (data,) in connection.execute(f"SELECT data FROM row_{table.name}")  # noqa: S608 the table is ours
-        if (name := msgspec.json.decode(data).get(table.file)) is not None
-    }
 
 
 def get_file_fault(folder: Path, name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The rules for threads. Those for posting are in decide_post."""
+"""The rules for threads. Those for posting and editing are in decide_post and decide_edit."""
 
 from greenroom.errors import Refused
 from greenroom.log.copied_fields import copy_fields
@@ -8,7 +8,7 @@ from greenroom.rules.access.model import Principal
 from greenroom.rules.access.queries import need_right
 from greenroom.rules.agents.model import AGENTS
 from greenroom.rules.agents.queries import agent_not_found, need_own_agent
-from greenroom.rules.threads import decide_admin, decide_post
+from greenroom.rules.threads import decide_admin, decide_edit, decide_post
 from greenroom.rules.threads.commands import (
     AdvanceCursors,
     ArchiveThread,
@@ -298,5 +298,6 @@ DECIDE: dict[type[Command], Decide] = {
     KeepUpload: keep_upload,
     AdvanceCursors: advance_cursors,
     **decide_post.DECIDE,
+    **decide_edit.DECIDE,
     **decide_admin.DECIDE,
 }

@@ -1,25 +1,21 @@
-"""The rules for posting, editing and reacting, in the order that clients rely on."""
+"""The rules for posting, in the order that clients rely on."""
 
 from typing import Any, Literal
 
 import msgspec
 
 from greenroom.errors import Refused
-from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.model import Principal
 from greenroom.rules.access.queries import need_right
 from greenroom.rules.agents.model import AGENTS, Agent
 from greenroom.rules.agents.queries import may_act_for, need_own_agent
-from greenroom.rules.threads.commands import EditMessage, PostMessage, React, Unreact
+from greenroom.rules.threads.commands import PostMessage
 from greenroom.rules.threads.events import (
     MemberJoined,
-    MessageEdited,
     MessagePosted,
     PostRefused,
-    ReactionAdded,
-    ReactionRemoved,
 )
 from greenroom.rules.threads.model import (
     AUTHORS,
@@ -31,10 +27,9 @@ from greenroom.rules.threads.model import (
     THREADS,
     Author,
     Member,
-    Message,
     Thread,
 )
-from greenroom.rules.threads.queries import find_members, get_member, may_see_thread, need_message, thread_not_found
+from greenroom.rules.threads.queries import find_members, get_member, may_see_thread, thread_not_found
 from greenroom.rules.threads.secret_filter import find_secret
 from greenroom.rules.threads.sync_rules import check_sync, format_token
 from greenroom.rules.threads.uploads import need_own_uploads
@@ -61,7 +56,7 @@ def post_message(rows: Rows, command: PostMessage, context: Context) -> list[Eve
     thread = _need_open(rows, by, command.thread_id)
     poster = need_post_author(rows, by, command.author)
     handoff, stop_reason = _need_valid(rows, by, command, poster, thread)
-    _need_content(command.content, command.size, context)
+    need_content(command.content, command.size, context)
     need_own_uploads(rows, by, command.content, command.metadata)
     _need_rate(rows, poster.id, context)
     member = get_member(rows, thread.id, poster.id)
@@ -209,7 +204,7 @@ def _find_children(value: Any) -> list[Any]:
     return [inner for inner in held if isinstance(inner, (dict, list))]
 
 
-def _need_content(content: str, size: int, context: Context) -> None:
+def need_content(content: str, size: int, context: Context) -> None:
     if not content.strip():
         raise Refused("empty_content")
     limit = context.settings.max_content_chars
@@ -257,66 +252,6 @@ def count_recent_posts(author: Author, now: int) -> float:
     return 0
 
 
-def edit_message(rows: Rows, command: EditMessage, context: Context) -> list[Event]:
-    by = need_principal(command)
-    need_right(by, "chat")
-    message = need_message(rows, by, command.message_id)
-    editor = _need_editor(rows, by, message)
-    _need_content(command.content, command.size, context)
-    need_own_uploads(rows, by, command.content)
-    if message.content == command.content and message.body == command.body:
-        return []
-    return [
-        copy_fields(
-            command,
-            MessageEdited,
-            message_id=message.id,
-            thread_id=message.thread_id,
-            edited_by=editor,
-            edit_version=message.edit_version + 1,
-        )
-    ]
-
-
-def _need_editor(rows: Rows, by: Principal, message: Message) -> str:
-    author = rows.get(AGENTS, message.author_id)
-    if author is not None and may_act_for(by, author):
-        return author.id
-    if by.may_operate and message.author_id != "system":
-        return by.name
-    raise Refused("not_author", "forbidden")
-
-
-def react(rows: Rows, command: React, context: Context) -> list[Event]:
-    message, agent_id = _need_reaction_target(rows, command)
-    if any(r.agent_id == agent_id and r.reaction == command.reaction for r in message.reactions):
-        return []
-    if len(message.reactions) >= 1000:
-        raise Refused("too_many_reactions", "limited")
-    thread_id, reaction = message.thread_id, command.reaction
-    return [ReactionAdded(message_id=message.id, thread_id=thread_id, agent_id=agent_id, reaction=reaction)]
-
-
-def unreact(rows: Rows, command: Unreact, context: Context) -> list[Event]:
-    message, agent_id = _need_reaction_target(rows, command)
-    if not any(r.agent_id == agent_id and r.reaction == command.reaction for r in message.reactions):
-        return []
-    thread_id, reaction = message.thread_id, command.reaction
-    return [ReactionRemoved(message_id=message.id, thread_id=thread_id, agent_id=agent_id, reaction=reaction)]
-
-
-def _need_reaction_target(rows: Rows, command: React | Unreact) -> tuple[Message, str]:
-    by = need_principal(command)
-    need_right(by, "chat")
-    message = need_message(rows, by, command.message_id)
-    if not 0 < len(command.reaction) <= 64 or not command.reaction.isprintable():
-        raise Refused("bad_reaction")
-    return message, need_post_author(rows, by, command.agent_id).id
-
-
 DECIDE: dict[type[Command], Decide] = {
     PostMessage: post_message,
-    EditMessage: edit_message,
-    React: react,
-    Unreact: unreact,
 }
