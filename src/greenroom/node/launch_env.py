@@ -17,6 +17,9 @@ from greenroom.runtimes.driver_list import choose_quoting
 from greenroom.runtimes.launch_error import LaunchError
 
 _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR", "SSL_CERT_FILE")
+_WORDS_OF_OTHERS = ("{prompt}", "{thread_topic}")
+_SHELL = re.compile(r"(?:.*/)?[a-z]*sh", re.DOTALL)
+_TAKES_SCRIPT = re.compile(r"-[A-Za-z]*c[A-Za-z]*|-C[a-z]*")
 _PLACEHOLDER = re.compile("(" + "|".join(map(re.escape, PLACEHOLDERS)) + ")")
 _QUIET = {
     "DISABLE_TELEMETRY": "1",
@@ -96,6 +99,11 @@ def extract_start_options(definition: ProfileDefinition) -> ProfileDefinition:
 
 def fill_command(command: list[str], values: dict[str, str]) -> list[str]:
     """Put values into a command. After a `--` of its own the command has no options any more, so nothing is refused."""
+    for place, argument in enumerate(command[1:], 1):
+        before = command[:place]
+        is_script = _TAKES_SCRIPT.fullmatch(before[-1]) is not None and any(map(_SHELL.fullmatch, before))
+        if is_script and any(name in argument for name in _WORDS_OF_OTHERS):
+            raise LaunchError("launch.in_script", argument=argument[:80])
     return [fill_argument(argument, values, plain="--" in command[:place]) for place, argument in enumerate(command)]
 
 
