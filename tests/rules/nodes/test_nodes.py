@@ -173,9 +173,12 @@ def test_a_node_that_was_removed_ends_and_says_what_to_do(stage: Stage, tmp_path
     node = FarNode(stage, tmp_path, "leaver")
     argv = ["node", "--join", stage.hub.url, "--token-file", str(node.token_file), "--data", str(node.data)]
     with subprocess.Popen([sys.executable, "-c", SAY_CODE, *argv], stdout=subprocess.PIPE, text=True) as program:
-        node.wait_for("connected")
-        assert remove(stage, node) == ""
-        said, _ = program.communicate(timeout=WAIT_S)
+        try:
+            stage.until(lambda: node.state == "connected", "the node to be connected")
+            assert remove(stage, node) == ""
+            said, _ = program.communicate(timeout=WAIT_S)
+        finally:
+            program.kill()  # else a failure above would wait for its end
     assert said == "node_removed: This node was removed from its hub: add it again with `greenroom node add`.\n"
 
 
