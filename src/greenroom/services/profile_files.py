@@ -12,6 +12,7 @@ from greenroom.errors import Refused, Unavailable
 from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.rules.access.model import HUB
 from greenroom.rules.agents.profiles import (
+    PEOPLES_SOURCES,
     DeleteProfile,
     Profile,
     PutProfile,
@@ -138,14 +139,14 @@ async def load_profiles(hub: Hub, shipped: dict[str, ProfileDefinition]) -> None
     known = {profile.name: profile for profile in find_profiles(hub.rows)}
     wanted = {name: ("builtin", one) for name, one in shipped.items()} | read.wanted
     for name, (source, definition) in wanted.items():
-        if source == "builtin" and name in known and _is_kept(known[name], read.wrong, among=("api", "bundle")):
+        if source == "builtin" and name in known and _is_kept(known[name], read.wrong, among=PEOPLES_SOURCES):
             continue  # an operator's own word goes before what ships with us
         try:
             await hub.log.do(PutProfile(by=HUB, name=name, definition=definition, source=source))
         except Refused as no:
             logger.error("profile %s: %s", name, no.message)
     for name, profile in known.items():
-        if name not in wanted and not _is_kept(profile, read.wrong, among=("api", "bundle")):
+        if name not in wanted and not _is_kept(profile, read.wrong, among=PEOPLES_SOURCES):
             await hub.log.do(DeleteProfile(by=HUB, name=name))
 
 

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from greenroom.app import open_hub
 from greenroom.link.profile_definition import ProfileDefinition
-from greenroom.rules.agents.profiles import fill_command
+from greenroom.rules.access.model import HUB, Principal
+from greenroom.rules.agents.profiles import DeleteProfile, PutProfile, fill_command, need_profile
 from greenroom.services.profile_files import read_profile_files
+from greenroom.settings import Settings
 from tests.cli.shell import greenroom
 from tests.rules.agents.test_invite import thread_of
 from tests.stage import Stage
@@ -209,3 +212,16 @@ def test_nobody_is_invited_to_a_command_that_is_not_there_until_it_is(stage: Sta
     program.chmod(0o700)
     stage.api.put("/api/profiles/absent", json={"driver": "command", "command": [str(program)], "description": "x"})
     stage.until(lambda: is_invitable("absent"), "the program to be found")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("source", ["api", "bundle"])
+async def test_what_a_person_puts_is_not_replaced_by_what_the_hub_was_about_to_put(tmp_path: Path, source: str) -> None:
+    shipped, own = ProfileDefinition(driver="claude"), ProfileDefinition(driver="claude", model="own")
+    async with open_hub(tmp_path, Settings(local_node=False)) as hub:
+        by = Principal(id="cred_ann", kind="operator", name="ann", rights=frozenset({"operate"}))
+        await hub.log.do(PutProfile(by=by, name="claude", definition=own, source=source))
+        await hub.log.do(PutProfile(by=HUB, name="claude", definition=shipped, source="builtin"))
+        await hub.log.do(DeleteProfile(by=HUB, name="claude"))
+        found = need_profile(hub.rows, "claude")
+        assert (found.definition, found.source) == (own, source)

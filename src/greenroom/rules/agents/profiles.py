@@ -14,6 +14,7 @@ from greenroom.link.profile_definition import PLACEHOLDERS, ProfileDefinition
 from greenroom.log.copied_fields import copy_fields
 from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Row, Rows, Table, Tx
 from greenroom.rules.access.decide import need_principal
+from greenroom.rules.access.model import HUB
 from greenroom.rules.access.queries import need_right
 from greenroom.rules.agents.permissions import merge_permissions
 from greenroom.rules.agents.wrong_profiles import explain_missing_profile
@@ -41,6 +42,10 @@ class Profile(Row, frozen=True, kw_only=True):
 
 
 PROFILES = Table("profile", Profile, ("name",), (("source",), ("_seq",)))
+
+
+PEOPLES_SOURCES = ("api", "bundle")
+"""Where people put profiles. What the hub ships and what files no longer define never replaces or deletes theirs."""
 
 
 class PutProfile(Command, frozen=True, kw_only=True):
@@ -157,12 +162,16 @@ def put_profile(rows: Rows, command: PutProfile, context: Context) -> list[Event
     found = rows.get(PROFILES, command.name)
     if found is not None and found.definition == command.definition and found.source == command.source:
         return []
+    if found is not None and command.source == "builtin" and found.source in PEOPLES_SOURCES:
+        return []
     return [copy_fields(command, ProfilePut)]
 
 
 def delete_profile(rows: Rows, command: DeleteProfile, context: Context) -> list[Event]:
     need_right(need_principal(command), "operate")
-    need_profile(rows, command.name)
+    found = need_profile(rows, command.name)
+    if command.by == HUB and found.source in PEOPLES_SOURCES:
+        return []  # a person put it while the hub looked for profiles whose files are gone
     return [ProfileDeleted(name=command.name)]
 
 
