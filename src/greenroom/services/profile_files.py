@@ -139,20 +139,20 @@ async def load_profiles(hub: Hub, shipped: dict[str, ProfileDefinition]) -> None
     known = {profile.name: profile for profile in find_profiles(hub.rows)}
     wanted = {name: ("builtin", one) for name, one in shipped.items()} | read.wanted
     for name, (source, definition) in wanted.items():
-        if source == "builtin" and name in known and _is_kept(known[name], read.wrong, among=PEOPLES_SOURCES):
+        if source == "builtin" and name in known and _is_kept(known[name], read.wrong):
             continue  # an operator's own word goes before what ships with us
         try:
             await hub.log.do(PutProfile(by=HUB, name=name, definition=definition, source=source))
         except Refused as no:
             logger.error("profile %s: %s", name, no.message)
     for name, profile in known.items():
-        if name not in wanted and not _is_kept(profile, read.wrong, among=PEOPLES_SOURCES):
+        if name not in wanted and not _is_kept(profile, read.wrong):
             await hub.log.do(DeleteProfile(by=HUB, name=name))
 
 
-def _is_kept(profile: Profile, wrong: list[WrongFile], among: tuple[str, ...]) -> bool:
+def _is_kept(profile: Profile, wrong: list[WrongFile]) -> bool:
     """Whether a profile stays although no file defines it: it comes from elsewhere, or its file has an error."""
-    if profile.source in among:
+    if profile.source in PEOPLES_SOURCES:
         return True
     return profile.source in ("file", "legacy") and any(
         one.name == profile.name or (one.name is None and profile.source == "legacy") for one in wrong
